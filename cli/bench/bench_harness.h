@@ -36,7 +36,7 @@ struct BenchRow {
 
 struct BenchSample {
   double value = 0;
-  double cpu_s = 0;  ///< That this process spent on it.
+  double cpu_s = 0;  ///< Processor time that this process spent on it.
 };
 
 /// How many times better one row is than another. Indices of rows.
@@ -45,9 +45,9 @@ struct BenchRatio {
 };
 
 struct BenchRound {
-  std::vector<double> values;  ///< Of each row: the median over the round's cycles.
-  std::vector<double> ratios;  ///< Of each ratio: the median of the cycles' ratios.
-  std::vector<double> cpu_s;   ///< Of each row, all cycles together.
+  std::vector<double> values;  ///< For each row the median over the round's cycles.
+  std::vector<double> ratios;  ///< For each ratio the median of the cycles' ratios.
+  std::vector<double> cpu_s;   ///< For each row, all cycles together.
   double other_cores = 0;      ///< Processors' worth that other processes used meanwhile.
   int repeats = 0;             ///< How often the round was measured again.
   bool noisy = false;          ///< Others used too much each time; the last measurement stands.

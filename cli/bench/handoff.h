@@ -54,7 +54,7 @@ inline int64_t number_in(int64_t item) { return item; }
 struct alignas(64) HandoffShare {
   int64_t begin_ns = 0, end_ns = 0;
   int64_t wrong = 0;  ///< 0 iff the numbers were 0, 1, ...
-  uint64_t sum = 0;   ///< Of the numbers taken, mixed.
+  uint64_t sum = 0;   ///< Sum of the numbers taken, mixed.
 };
 HandoffTime sum_up(const HandoffRun& run, bool ordered, const std::vector<HandoffShare>& shares);
 inline constexpr uint64_t kMix = 0x9E3779B97F4A7C15;

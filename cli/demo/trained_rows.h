@@ -14,7 +14,7 @@ struct NucleiFigures {
   int64_t train_pictures = 0, test_pictures = 0, steps = 0, batch = 0;
   double iou = 0, iou_without = 0;  ///< With clicks and without.
   double images_per_s = 0, wait_share = 0;
-  std::string verdict = "";  ///< Of the training with clicks, in a line.
+  std::string verdict = "";  ///< Verdict of the training with clicks, in a line.
 };
 DemoRow nuclei_row(const NucleiFigures& figures);
 
@@ -22,11 +22,11 @@ struct SpokenFigures {
   bool is_drawn = false;
   int64_t train_files = 0, test_files = 0, epochs = 0;
   double accuracy = 0;
-  double prepare_s = 0, train_s = 0;           ///< Of a batch; the preparation sleeps.
-  double turn_s = 0, fresh_s = 0, warm_s = 0;  ///< Of a step.
+  double prepare_s = 0, train_s = 0;           ///< Seconds of a batch; the preparation sleeps.
+  double turn_s = 0, fresh_s = 0, warm_s = 0;  ///< Seconds of a step.
   int64_t evaluations = 0, first_opens = 0,
-          later_opens = 0;   ///< Of the warm run; files opened by the first and by all later ones.
-  std::string verdict = "";  ///< Of the warm run, in a line.
+          later_opens = 0;   ///< In the warm run; files opened by the first and by all later ones.
+  std::string verdict = "";  ///< Verdict of the warm run, in a line.
 };
 DemoRow spoken_row(const SpokenFigures& figures);
 

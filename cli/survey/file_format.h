@@ -19,7 +19,7 @@ struct FileFormat {
   /// or "unknown".
   std::string_view name = "unknown";
   Compression compression = Compression::none;  ///< zlib only for TFRecords: its two bytes are not enough of a mark.
-  char delimiter = ',';                         ///< Of CSV; a tab for names that end with ".tsv".
+  char delimiter = ',';                         ///< CSV's; a tab for names that end with ".tsv".
 };
 
 /// `start`: the file's first kFormatBytes as stored, or the whole file if it is shorter. csv and jsonl are always known

@@ -12,7 +12,7 @@
 namespace headpond::cli {
 
 struct NucleiDataOptions {
-  std::string folder = "";  ///< As the Data Science Bowl 2018 has them; "": drawn ones, in the cache folder.
+  std::string folder = "";  ///< A folder like the Data Science Bowl 2018's; "": drawn ones, in the cache folder.
   bool one = true;          ///< The target is one nucleus, on which the clicks are; else all of them.
   bool others = false;      ///< A control: the clicks are those of other pictures.
   bool in_the_loop = false;

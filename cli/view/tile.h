@@ -21,8 +21,8 @@ struct Tile {
   uint64_t key = 0;
   int64_t epoch = 0;
   std::vector<std::string> draws = {};  ///< Kernels and operators that drew random numbers.
-  std::string shape = "";               ///< Of the field that is shown: "float32[3,224,224]".
-  double min = 0, max = 0, mean = 0;    ///< Of its values, NaN left out; 0 without values.
+  std::string shape = "";               ///< The shape of the field that is shown: "float32[3,224,224]".
+  double min = 0, max = 0, mean = 0;    ///< Statistics of its values, NaN left out; 0 without values.
   std::string error = "";               ///< The sample could not be made.
   std::string note = "";                ///< "shown from its least to its largest value".
   std::vector<std::pair<std::string, Picture>> pictures = {};
@@ -36,12 +36,12 @@ using TileRoles = std::vector<std::pair<size_t, FieldRole>>;
 /// How fields are to be understood.
 struct TileReading {
   Spec spec;
-  TileRoles roles = {};                             ///< Of the fields that kernels saw; may be empty.
+  TileRoles roles = {};                             ///< Roles of the fields that kernels saw; may be empty.
   const NormalizeOptions* normalization = nullptr;  ///< How the image was normalized; null: not known.
   bool is_sound = false;                            ///< The first of `roles` is a sound,
   bool is_spectrum = false;                         ///< or a spectrum,
   bool is_transposed = false;                       ///< whose bands come before its frames.
-  int64_t rate = 0;                                 ///< Of sound, in Hz; 0: not known.
+  int64_t rate = 0;                                 ///< Rate of sound, in Hz; 0: not known.
 };
 
 /// Fills in shape, values, pictures, sound and other fields. Each channel of an image after its third is a grey

@@ -104,7 +104,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void add_machine(Figures& figures, const CpuSample& now) const HEADPOND_REQUIRES(engine_state);
 
   const Dataset dataset_;      // Nodes live as long as threads do.
-  std::vector<Dataset> kept_;  // Of the program's thread.
+  std::vector<Dataset> kept_;  // Belongs to the program's thread.
   bool repeats_ = false;       // Figures::repeats.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;

@@ -13,7 +13,7 @@ namespace headpond {
 
 class LoaderView::Shared {
  public:
-  /// Of a Loader with this engine, which outlives the call of end().
+  /// For a Loader with this engine, which outlives the call of end().
   Shared(std::string plan, internal::Engine& engine) : plan_(std::move(plan)), engine_(&engine) {}
 
   /// The Loader ends. `is_watched`: there are views, so that its last figures are kept.

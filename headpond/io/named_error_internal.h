@@ -15,7 +15,7 @@
 
 namespace headpond::internal {
 
-/// That there is no memory at this moment: like the error of std::bad_alloc it is transient, whatever data it came
+/// Says that there is no memory at this moment: like the error of std::bad_alloc it is transient, whatever data it came
 /// from.
 inline Error no_memory(std::string message) {
   return Error::of_system(ErrorKind::ResourceExhausted, std::move(message), ENOMEM);

@@ -46,7 +46,7 @@ struct FlowPoint {
   uint64_t id;
   int64_t time_ns;
   int thread_id;
-  bool begin;  ///< Of an element's way; a further one on its way is a step.
+  bool begin;  ///< Begins an element's way; a further one on its way is a step.
   const char* name;
   char phase = 't';  ///< 's' first, 'f' last, 't' between.
 };

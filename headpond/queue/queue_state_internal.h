@@ -123,7 +123,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
-  const int64_t capacity_;    // As asked for, or fewer if the memory limit allows fewer elements of one size.
+  const int64_t capacity_;    // The option, or fewer if the memory limit allows fewer elements of one size.
   const int64_t byte_limit_;  // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;

@@ -53,7 +53,7 @@ struct Agreement {
     throw Exception(Error(ErrorKind::InvalidArgument,
                           fmt::format("{} has {} {}, but was asked for with {}", store, what, has, given)));
   }
-  /// Of options with dtypes, shapes and names.
+  /// Compares options with dtypes, shapes and names.
   template <class Options>
   void on_components(const Options& has, const Options& given) const {
     on("dtypes", text_of(has.dtypes), text_of(given.dtypes));

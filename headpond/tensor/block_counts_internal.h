@@ -19,7 +19,7 @@ namespace headpond::internal {
 class CountingThread {
  public:
   static constexpr size_t kMost = 64;
-  /// Of the calling thread; kMost: it has none.
+  /// The calling thread's number; kMost: it has none.
   static size_t number() {
     if (number_ == kUnknown) enter();
     return number_;

@@ -32,11 +32,11 @@ struct TimedCase {
 /// A map of kernels over one field, in batches.
 struct KernelWork {
   Dataset source;                        ///< `items` elements.
-  std::string field = "";                ///< That the kernels run on, if the elements have several.
+  std::string field = "";                ///< The field that the kernels run on, if the elements have several.
   std::function<Tensor(int64_t)> input;  ///< The same field, for the loop.
   int64_t items = 0;
   std::vector<KernelRef> kernels;
-  DType dtype = DType::f32;  ///< Of a sample that is made.
+  DType dtype = DType::f32;  ///< The dtype of a sample that is made.
   Shape shape;
   int64_t batch = 64;
 };

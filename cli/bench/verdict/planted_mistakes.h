@@ -14,14 +14,14 @@
 
 namespace headpond::cli {
 
-inline constexpr int64_t kPlantedRows = 32;  // Of a batch.
+inline constexpr int64_t kPlantedRows = 32;  // Rows of a batch.
 
 struct PlantedPipeline {
   Dataset dataset;
   LoaderOptions options = {};
   double step_ms = 20, jitter_ms = 0;
   int64_t queue_capacity = 0;  ///< Above 0: elements pass a shuffle queue with a minimum of 1000, by a producer.
-  std::shared_ptr<const PlantedFiles> files = nullptr;  ///< That it reads.
+  std::shared_ptr<const PlantedFiles> files = nullptr;  ///< The files that it reads.
 };
 
 struct PlantedRun {
@@ -30,7 +30,7 @@ struct PlantedRun {
   int64_t steps = 0;
   double reported_wait_s = 0;            ///< By the library.
   double stopwatch_wait_s = 0;           ///< By a stopwatch around the program's own call.
-  std::vector<std::string> stages = {};  ///< That ran, from the program to the sources.
+  std::vector<std::string> stages = {};  ///< The stages that ran, from the program to the sources.
 
   /// How far the two waits are apart; 1: by as much as they may, 1 % or 0.1 ms a step.
   double wait_error() const;

@@ -36,7 +36,7 @@ struct Layout {
   std::string_view bad_marker_is = "";
 
   int own_channels() const { return components == 1 ? 1 : 3; }
-  /// Of the decoded image.
+  /// The height of the decoded image.
   int64_t decoded_height(const JpegOptions& options) const { return side(options, height, width); }
   int64_t decoded_width(const JpegOptions& options) const { return side(options, width, height); }
   bool keeps_coefficients() const { return is_progressive || !is_interleaved; }
@@ -53,10 +53,10 @@ struct Layout {
 /// InvalidArgument iff an option is out of range.
 Result<void> check_options(const JpegOptions& options, std::string_view name);
 
-/// As far as jpeg_info needs it: up to the first scan.
+/// Reads as far as jpeg_info needs it: up to the first scan.
 Result<Layout> read_head(std::span<const std::byte> head, uint64_t file_bytes, const JpegOptions& options,
                          std::string_view name);
-/// Of a whole file, with its limits checked.
+/// Reads a whole file, with its limits checked.
 Result<Layout> read_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);
 /// The same of a file that has an index: it is known to be plain and whole, so only its head is read.
 Result<Layout> read_indexed_layout(std::span<const std::byte> file, const JpegOptions& options, std::string_view name);

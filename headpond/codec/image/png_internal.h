@@ -18,7 +18,7 @@ struct Layout {
   bool is_animated = false;
   int palette_entries = 0;
   int palette_alphas = 0;   // Entries of a tRNS chunk that matches the palette.
-  uint64_t data_bytes = 0;  // Of all IDAT chunks.
+  uint64_t data_bytes = 0;  // Bytes of all IDAT chunks.
   uint64_t data_end = 0;    // The end of the last non-empty IDAT chunk.
   // The consecutive IDAT chunks from the first one on, as far as a single chunk could contain their bytes.
   uint64_t run_begin = 0, run_end = 0;

@@ -43,11 +43,11 @@ Result<SoundInfo> aiff_info(Bytes head, uint64_t file_bytes, std::string_view na
 /// The frames of an MP3 file, a few hundred samples each.
 struct Mp3Frames {
   uint64_t first = 0;        ///< The offset of the first one with sound.
-  int64_t frames = 0;        ///< Those that are whole.
+  int64_t frames = 0;        ///< Whole frames.
   int64_t stated = -1;       ///< What the file's first frame says; -1: nothing.
   uint64_t damage = 0;       ///< The offset of the first place without a frame before the last one; 0: there is none.
   bool ends_inside = false;  ///< The last frame is not whole.
-  int64_t samples = 0;       ///< Of a frame and channel.
+  int64_t samples = 0;       ///< Samples of a frame and channel.
   std::vector<std::byte>
       count;  ///< For a file that does not state it: a frame that states frames + 1, and a silent one.
 };

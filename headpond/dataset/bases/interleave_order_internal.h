@@ -33,7 +33,7 @@ class InterleaveOrder {
   };
   struct Rounds {
     int64_t first;
-    int64_t position;  // Of the first element.
+    int64_t position;  // Position of the first element.
     int64_t elements;  // In each round.
     bool any_ends;     // A dataset ends in it: not all give a whole block.
   };

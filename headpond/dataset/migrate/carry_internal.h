@@ -21,14 +21,14 @@ struct NewState {
   std::optional<std::string> bytes = {};   ///< It has this state, that of the same node in the old plan.
   std::string first_number = {};           ///< Its own state begins with this number, if not empty.
   std::vector<std::string> own = {};       ///< Its own state, between those of `order`; if empty, as at its beginning.
-  std::vector<size_t> order = {};          ///< Of own: the inputs whose states it has.
+  std::vector<size_t> order = {};          ///< For own: the inputs whose states it has.
   std::map<size_t, NewState> inputs = {};  ///< By their number; others are at their beginning.
 };
 
 struct Carried {
   NewState root;
-  std::set<const Node*> in_order;    ///< Of the new plan: see in_order.h.
-  std::vector<MigrationStep> steps;  ///< Of sources.
+  std::set<const Node*> in_order;    ///< Nodes of the new plan: see in_order.h.
+  std::vector<MigrationStep> steps;  ///< Steps of sources.
 };
 
 /// `in_order`: nodes of the old plan that run in order in `then`. FailedPrecondition where a position cannot be

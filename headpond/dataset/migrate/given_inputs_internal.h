@@ -17,7 +17,7 @@ enum class Progress : uint8_t { untouched, running, finished };
 struct GivenInput {
   const Node* node;
   Progress progress;
-  NodeState state;    ///< Of running, and of finished ones that are read by position.
+  NodeState state;    ///< The state of running inputs, and of finished ones that are read by position.
   size_t number = 0;  ///< Among the inputs.
 };
 

@@ -15,7 +15,7 @@ namespace headpond::internal {
 
 /// The state of one node's iterator. `bytes` is own[0], inputs[0].bytes, own[1], inputs[1].bytes, ... own[n].
 struct NodeState {
-  const Node* node = nullptr;  ///< Of the plan, see plan_node.
+  const Node* node = nullptr;  ///< A node of the plan, see plan_node.
   std::string bytes;
   std::vector<std::string> own = {};
   std::vector<NodeState> inputs = {};  ///< In the order in which the node visits them.

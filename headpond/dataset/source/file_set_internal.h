@@ -28,7 +28,7 @@ namespace headpond::internal {
 
 /// What is known of a file that is opened again, or whose counts were kept.
 struct KnownFile {
-  std::shared_ptr<const RecordIndex> offsets = nullptr;  ///< Of an earlier object for this file, or null.
+  std::shared_ptr<const RecordIndex> offsets = nullptr;  ///< Offsets of an earlier object for this file, or null.
   FileStamp stamp = {};  ///< The file that they belong to; FileStamp::is_proof() iff that was kept.
 };
 
@@ -59,14 +59,14 @@ class OpenSourceFile {
   std::function<std::unique_ptr<const SourceFile>(const std::string& path, const KnownFile& known)> open_;
 };
 
-/// Of one set, and of all sets in the program together: a program may map about 65,000 files.
+/// Limits for one set, and for all sets of the program together: a program may map about 65,000 files.
 inline constexpr size_t kMostOpenFiles = 32'768, kMostOpenOfAllSets = 40'000;
 
 /// How long ago a file must have changed for its counts to be kept. Tests lower it.
 inline std::atomic<int64_t> youngest_kept_ns = 2'000'000'000;
 
 struct FileSetOptions {
-  std::string op = "";  ///< That of the node.
+  std::string op = "";  ///< The node's operator.
   /// Says how records are counted: counts that were kept belong to it and to the operator. A reader that counts
   /// otherwise than before needs another text, or it believes the counts of its older self.
   std::string reader = "";
@@ -84,9 +84,9 @@ struct FileSetOptions {
 
 struct ListedFile {
   std::string path;
-  uint64_t source = 0;  ///< As register_source gave it.
+  uint64_t source = 0;  ///< What register_source returned.
   int64_t end = 0;      ///< The position after its last record.
-  FileMark mark;        ///< Of the content that was counted.
+  FileMark mark;        ///< Mark of the content that was counted.
   FileStamp stamp;      ///< The same; no proof of it unless FileStamp::is_proof().
 };
 
@@ -94,7 +94,7 @@ class FileSet {
  public:
   struct Listing {
     std::vector<ListedFile> files;
-    std::vector<int64_t> ends;  ///< Of each file: together, they are found sooner.
+    std::vector<int64_t> ends;  ///< One for each file: together, they are found sooner.
     std::string data;           ///< "files=3, digest=1c291ca3": see digest_of.
     std::string stamp;          ///< "written=5d1a2b3c": a digest of the times of the files' last changes.
     int64_t records() const { return files.empty() ? 0 : files.back().end; }
@@ -154,7 +154,7 @@ class FileSet {
   mutable std::atomic<bool> is_listed_ = false;
   mutable Listing listing_;                                         // Written once, before is_listed_.
   mutable std::unique_ptr<std::atomic<const SourceFile*>[]> open_;  // One a file, if they all may be open.
-  mutable size_t reserved_ = 0;                                     // Of kMostOpenOfAllSets.
+  mutable size_t reserved_ = 0;                                     // How much of kMostOpenOfAllSets is reserved.
   // File n is in the entry n modulo their number, which is guarded by the mutex of its number in opening_.
   mutable std::vector<Pooled> pool_;
   mutable std::optional<KeptSet> kept_;  // Written as listing_.

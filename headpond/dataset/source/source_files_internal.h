@@ -42,17 +42,17 @@ class SourceFile {
  public:
   virtual ~SourceFile() = default;
   virtual int64_t size() const = 0;
-  /// As View::at, without key and provenance. An error names the file and the position in it. May throw.
+  /// Like View::at, without key and provenance. An error names the file and the position in it. May throw.
   virtual Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const = 0;
 
-  /// As View::fill for one record: writes the values to `targets`, one for each field; std::string_views for dtype
+  /// Like View::fill for one record: writes the values to `targets`, one for each field; std::string_views for dtype
   /// bytes.
   virtual bool fill(int64_t /*i*/, Context& /*context*/, std::span<std::byte* const> /*targets*/) const {
     return false;
   }
-  /// As View::fill without positions.
+  /// Like View::fill without positions.
   virtual bool fills() const { return false; }
-  /// As HeadsOfFiles::head.
+  /// See HeadsOfFiles::head.
   virtual std::optional<Result<ElementHead>> head(int64_t /*i*/, std::span<std::byte> /*to*/) const {
     return std::nullopt;
   }
@@ -102,7 +102,7 @@ std::string_view without_place(std::string_view stamp);
 inline constexpr std::string_view kPaths = " paths=";
 std::string stamp_of_paths(const std::vector<std::string>& paths);
 
-/// Of how many files records are given in turn, for TFRecordOptions::num_parallel_reads; if more than one, args get the
+/// How many files are read in turn, for TFRecordOptions::num_parallel_reads; if more than one, args get the
 /// number. Throws Exception(InvalidArgument) for another one than -1 and 1 or more.
 int64_t take_turns(std::optional<int64_t> num_parallel_reads, Node::Facts& facts);
 

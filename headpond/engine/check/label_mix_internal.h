@@ -16,13 +16,14 @@ namespace headpond::internal {
 /// Counts of the classes in one batch.
 using ClassCounts = std::map<std::string, int64_t>;
 
-/// The variance of the counts over that of drawing rows without return from `population` elements. The classes' shares
-/// are those of all batches together. 1 for fewer than two classes; none for fewer than two batches.
+/// The variance of the counts, divided by that of random draws without replacement from `population` elements. Classes
+/// have their shares of all batches together. 1 for fewer than two classes; none for fewer than two batches.
 std::optional<double> mix_of(const std::vector<ClassCounts>& batches, int64_t population);
 
-/// Of batches of `batch` elements that `node` gives, evenly spread over its epoch if it has positions, else the first
-/// ones; at most `most` elements are made, so of larger batches with positions only the first most / 2. Those that fail
-/// or are left out do not count. Throws Exception(InvalidArgument) if there is no such field, or it is no single value.
+/// Looks at batches of `batch` elements that `node` gives, evenly spread over its epoch if it has positions, else the
+/// first; at most `most` elements are made, so of larger batches with positions only the first most / 2. Those that
+/// fail or are left out do not count. Throws Exception(InvalidArgument) without such a field, or if it has several
+/// values.
 LabelMix label_mix(const Node::Ref& node, const std::string& field, uint64_t seed, int64_t batch, int64_t most);
 
 }  // namespace headpond::internal

@@ -11,12 +11,12 @@
 
 namespace headpond::internal {
 
-/// Of the order in which position i gives the element source(i), for batches of `batch` of `count` elements. Looks at
+/// The quality of the order in which position i gives source(i), for batches of `batch` of `count` elements. Looks at
 /// `most` positions at most, in whole batches that are evenly spread. REQUIRES: count >= 1, batch >= 1.
 OrderQuality quality_of(const std::function<int64_t(int64_t position)>& source, int64_t count, int64_t batch,
                         int64_t most);
 
-/// Of a shuffle of positions; none for other nodes.
+/// The quality of a shuffle of positions; none for other nodes.
 std::optional<OrderQuality> quality_of(const Node& shuffle, uint64_t seed, int64_t batch);
 
 }  // namespace headpond::internal

@@ -69,7 +69,7 @@ class Consumer {
 
  private:
   const bool may_help_;
-  int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Of the program's thread.
+  int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Belong to the program's thread.
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
   std::thread::id left_on_;                              // The thread that these are of.
   bool is_polling_ = false;                              // The same: try_next() found nothing last time.

@@ -35,7 +35,7 @@ class IdleWork {
 
 /// What was seen while the program waited, which takes none of its time.
 struct SeenInWaits {
-  double ns = 0;                                ///< Of the waits that were looked at:
+  double ns = 0;                                ///< Time of the waits that were looked at:
   double process_cpu_ns = 0;                    ///< - processor time of all threads of the process;
   double own_cpu_ns = 0;                        ///< - of the Loader's threads and the one in next().
   std::map<const char*, SeenDoing> doing = {};  ///< What threads did in the tasks of each stage, by its name.
@@ -106,7 +106,7 @@ class Executor {
   struct Worker {
     Thread thread;
     CondVar wake;
-    int cpu = -1;  // That it is pinned to.
+    int cpu = -1;  // The CPU that it is pinned to.
     bool asleep = false;
     const char* doing = nullptr;
     int id = 0;  // The system's; 0: it has not begun.

@@ -19,9 +19,9 @@ struct Prefetch {
   const Node* node = nullptr;
   Binding binding = {};
   uint64_t epoch = 0;  ///< The program's, in which it will be asked for.
-  int height = 0;      ///< Of the node: a lower one is needed before the one that contains it.
+  int height = 0;      ///< Height of the node: a lower one is needed before the one that contains it.
   std::unique_ptr<Iterator> iterator = nullptr;  ///< Null until it was opened.
-  /// That were opened for it: by the thread that opens it, and later by those that read from it.
+  /// Sources that were opened for it: by the thread that opens it, and later by those that read from it.
   std::vector<std::shared_ptr<WorkSource>> sources HEADPOND_GUARDED_BY(engine_state) = {};
 };
 

@@ -37,7 +37,7 @@ class StepAccount {
   double counted_work_ns() const { return stats_.work_ns - startup_work_ns_; }
   double startup_work_ns() const { return startup_work_ns_; }
   int64_t edges() const { return edges_; }
-  /// Of the program's work: the share that it computed, that it waited for a processor; below 0: unknown.
+  /// Shares of the program's work: in which it computed; in which it waited for a processor. Below 0: unknown.
   double cpu_share() const { return measured_ns_ > 0 ? cpu_ns_ / measured_ns_ : -1; }
   double queue_share() const { return looked_ns_ > 0 ? queue_ns_ / looked_ns_ : -1; }
   /// The last ones after the start, oldest first.
@@ -49,7 +49,7 @@ class StepAccount {
 
   void end_group();
 
-  Kind kind_ = Kind::none;  // Of the call that ended last.
+  Kind kind_ = Kind::none;  // Kind of the call that ended last.
   bool is_starting_ = true, is_edge_ = false;
   int64_t calls_ = 0, counted_ = 0, edges_ = 0;
   StepStats stats_;

@@ -25,7 +25,7 @@ Doing doing_of(int thread_id);
 struct SeenDoing {
   int64_t runs = 0, locked = 0, reads = 0, sleeps = 0, talks = 0, other = 0, unknown = 0;
   void add(Doing what);
-  /// Those of `before` are left out.
+  /// Leaves out those of `before`.
   void take(const SeenDoing& before);
   int64_t blocked() const { return locked + reads + sleeps + talks + other; }
   int64_t all() const { return runs + blocked() + unknown; }

@@ -11,10 +11,10 @@ namespace headpond::internal {
 /// Whether tasks of a kind wait without being declared blocking. If so they run on io threads, as long as they wait:
 /// files that were read once are in memory, and then the same tasks compute.
 struct Waits {
-  MovingAverage share{0.1, 0.1};  ///< Of long tasks.
+  MovingAverage share{0.1, 0.1};  ///< Share of long tasks.
   int64_t seen = 0;               ///< Long tasks, since `blocking` changed.
   bool blocking = false;
-  /// Of a long task. Returns true iff `blocking` changed.
+  /// Counts a long task. Returns true iff `blocking` changed.
   bool add(bool waited);
 };
 
@@ -28,9 +28,9 @@ class CostModel {
   void add_rows(int64_t rows, int64_t elapsed_ns);
   /// `latency_ns`: since its first task. `most_bytes`: of an item.
   void add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes);
-  /// Of rows that were sampled, instead of add_rows(): the time contains that of the clocks, and of binding views.
+  /// Counts rows that were sampled, instead of add_rows(): the time contains that of the clocks, and of binding views.
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
-  /// Of a long task. Returns true iff is_blocking() may have changed.
+  /// Counts a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
   void declare_blocking() { opens_.blocking = rows_.blocking = true; }
 
@@ -54,7 +54,7 @@ class CostModel {
   bool may_sample() const;
   int64_t completed() const { return completed_; }  ///< Items.
   int64_t largest_bytes() const { return largest_bytes_; }
-  /// Of the next item, where sizes differ; -1: unknown.
+  /// Size of the next item, where sizes differ; -1: unknown.
   int64_t expected_bytes() const { return completed_ == 0 ? -1 : largest_bytes_ + largest_bytes_ / 4; }
 
  private:

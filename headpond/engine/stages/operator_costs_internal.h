@@ -50,10 +50,10 @@ class OperatorCosts final : private ViewObserver {
   };
   struct Operator {
     const Node* node;
-    Meter meter = {};                     // Of this sample, its input included.
+    Meter meter = {};                     // The meter of this sample, its input included.
     MovingAverage ns{0.1, 0.3};           // Near the low end: what a thread lost to others is not the operator's.
-    double seen_ns = 0, seen_cpu_ns = 0;  // Of samples with the clock of processor time.
-    double rows = 0, bytes = 0, read_bytes = 0;  // Of all samples.
+    double seen_ns = 0, seen_cpu_ns = 0;  // Times of samples with the clock of processor time.
+    double rows = 0, bytes = 0, read_bytes = 0;  // Sums over all samples.
   };
   /// What a sample is made with.
   struct Sample {

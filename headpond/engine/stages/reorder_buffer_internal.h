@@ -134,11 +134,11 @@ class ReorderBuffer : public WorkSource {
   const uint64_t first_arrow_;
   const int64_t element_bytes_;  // -1: differs.
 
-  // Of the consumer.
+  // Belongs to the consumer.
   std::shared_ptr<WorkItem> current_;
   AnyOrder order_;
   bool is_counted_ = false;            // current_, in order_.
-  std::atomic<int64_t> left_out_ = 0;  // Of calls of open() that gave no item, until the consumer gets something.
+  std::atomic<int64_t> left_out_ = 0;  // Calls of open() that gave no item, until the consumer gets something.
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;

@@ -20,8 +20,8 @@ namespace headpond::internal {
 /// What a task took of its thread. The rest of its time it was off the processor: blocked, or waiting for its turn.
 struct TaskUse {
   double cpu_ns = 0;
-  double blocked_ns = 0;  ///< As the number of times that it gave the processor up, or lost it, lets one guess.
-  double queue_ns = -1;   ///< That it waited for its turn, as the system counts; below 0: not asked.
+  double blocked_ns = 0;  ///< Estimated from the number of times that it gave the processor up, or lost it.
+  double queue_ns = -1;   ///< Time that it waited for its turn, as the system counts; below 0: not asked.
 };
 
 class TaskMeter {
@@ -128,7 +128,7 @@ class Recent {
 
 struct StageCounters {
   TaskMeter open, make;
-  Crowding crowding;         // Of calls that make elements.
+  Crowding crowding;         // Crowding of calls that make elements.
   Recent<float, 512> units;  // Times from the begin of an item until it is ready, in ns.
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;

@@ -50,7 +50,7 @@ class StageHost : public Feed {
         consumer(options.consumer_helps) {}
 
   const LoaderOptions options;  ///< Each has a value.
-  const int threads;            ///< That compute; 0: next() does all.
+  const int threads;            ///< Compute threads; 0: next() does all.
   EngineLock lock;
   MemoryBudget memory;
   OperatorAccounts accounts;  ///< Observes the views of all stages.
@@ -58,7 +58,7 @@ class StageHost : public Feed {
   std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
 
-  /// Of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
+  /// Counters of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
   StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {
     const bool is_of_plan = plan_nodes_.contains(&node);  // Functions make others, any number of them.
     return counters_[{is_of_plan ? &node : nullptr, name}];

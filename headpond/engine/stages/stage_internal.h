@@ -24,10 +24,10 @@ enum class ExecutionMode : uint8_t { rows, positions, ahead, in_order };
 struct Stage {
   ExecutionMode mode = ExecutionMode::in_order;
   const Node* node = nullptr;
-  const Batching* batching = nullptr;        ///< Of rows.
-  std::vector<const Pointwise*> chain = {};  ///< Of ahead: from the input on; may be empty.
-  const Node* input = nullptr;               ///< Of ahead: where its elements come from, `node` if there is no chain.
-  bool own_iterator = false;                 ///< Of ahead: the input's own iterator; else the engine runs the input.
+  const Batching* batching = nullptr;        ///< For rows.
+  std::vector<const Pointwise*> chain = {};  ///< For ahead: operators from the input on; may be empty.
+  const Node* input = nullptr;               ///< For ahead: where its elements come from, `node` if there is no chain.
+  bool own_iterator = false;                 ///< For ahead: the input's own iterator; else the engine runs the input.
   bool blocking = false;                     ///< Its work waits more than it computes.
 };
 

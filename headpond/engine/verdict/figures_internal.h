@@ -26,13 +26,13 @@ struct StageFigures {
   bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.
   int64_t unit_bytes = 0;               ///< The largest item.
   std::optional<double> crowding = {};  ///< See Crowding::exponent().
-  double seen_blocked = 0;              ///< Of looks at its tasks: those that were blocked; in a lock; all of them.
+  double seen_blocked = 0;              ///< Looks at its tasks: how many found them blocked; in a lock; all of them.
   double seen_locked = 0, seen = 0;
-  std::vector<float> unit_ns = {};  ///< Of the last items.
+  std::vector<float> unit_ns = {};  ///< Times of the last items.
   /// Bytes that its first operators make of an epoch, if all of them draw no random number; below 0: unknown. And how
   /// many operators those are, from the source on.
   double prefix_bytes = -1;
-  double prefix_element_bytes = 0;  ///< Of these, one element.
+  double prefix_element_bytes = 0;  ///< The part of one element.
   int64_t prefix_operators = 0;
 };
 
@@ -40,14 +40,14 @@ struct Figures {
   bool is_stalled = false;
   std::string stalled_in = {};     ///< What the threads do.
   std::string stalled_stage = {};  ///< The stage of one of them.
-  double time_ns = 0;              ///< Of the steps below.
+  double time_ns = 0;              ///< Time of the steps below.
   int64_t steps = 0;
   double call_ns = 0, work_ns = 0;
   double startup_ns = 0;  ///< Before: the calls; and the program's work meanwhile.
   double startup_work_ns = 0;
   int64_t edges = 0;
   StepStats kinds = {};
-  double program_cpu_share = -1;    ///< Of its work; below 0: unknown. See StepAccount.
+  double program_cpu_share = -1;    ///< Share of its work that it computes; below 0: unknown. See StepAccount.
   double program_queue_share = -1;  ///< The same.
   struct Step {
     double call_ns = 0, work_ns = 0;
@@ -55,9 +55,9 @@ struct Figures {
   std::vector<Step> recent = {};
 
   int processors = 1;
-  int threads = 1;     ///< That compute.
-  int io_threads = 0;  ///< That were started.
-  int io_ceiling = 0;  ///< That may be.
+  int threads = 1;     ///< Compute threads.
+  int io_threads = 0;  ///< I/O threads that were started.
+  int io_ceiling = 0;  ///< I/O threads that may be started.
   double others = -1;  ///< Processors' worth that other processes and the host took; below 0: unknown.
   double idle = -1;    ///< The same of nobody.
   /// While the program waited: processors' worth of all threads of the process, and of the Loader's.

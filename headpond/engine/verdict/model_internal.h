@@ -17,9 +17,9 @@ struct Model {
   double processors = 1;   ///< Threads that may run.
   double cpu = 0;          ///< What all stages compute.
   double blocked = 0;      ///< What tasks of the stage that waits most wait.
-  double may_block = 1;    ///< Of these, how many may run at once.
+  double may_block = 1;    ///< How many of these tasks may run at once.
   double serial = 0;       ///< The longest part that one thread at a time does.
-  double bandwidth = 0;    ///< Of shared bytes: one step's.
+  double bandwidth = 0;    ///< What one step's shared bytes take.
 
   /// Steps a second.
   double rate() const;

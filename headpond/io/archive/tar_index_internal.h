@@ -13,10 +13,10 @@
 namespace headpond::internal {
 
 struct TarPlaces {
-  std::vector<uint64_t> begins;     ///< Of the first header of each member.
+  std::vector<uint64_t> begins;     ///< Where the first header of each member begins.
   bool has_global_headers = false;  ///< A header applies to all later members.
 };
-/// As headpond::index_tar(); fills `places`.
+/// Like headpond::index_tar(); fills `places`.
 Result<TarIndex> index_tar(std::span<const std::byte> archive, std::string_view name, const TarLimits& limits,
                            TarPlaces& places);
 

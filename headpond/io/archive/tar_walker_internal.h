@@ -99,9 +99,9 @@ class TarWalker {
   TarSource& source_;
   const std::string name_;
   const TarLimits limits_;
-  Attributes global_;  // Of pax headers that apply to all later members.
+  Attributes global_;  // Attributes of pax headers that apply to all later members.
   Ahead ahead_;
-  uint64_t offset_ = 0;   // Of the source.
+  uint64_t offset_ = 0;   // Offset of the source.
   uint64_t header_ = 0;   // Where the header in hand begins.
   uint64_t begin_ = 0;    // Where the first one of the member in hand does.
   uint64_t content_ = 0;  // Unread bytes of the current content and the padding after it.

@@ -15,12 +15,12 @@
 namespace headpond::internal {
 
 struct ZipMember {
-  std::string name;  ///< As stored; may be anything, also "../x".
+  std::string name;  ///< Stored name; may be anything, also "../x".
   bool is_deflated;
   uint32_t crc;
   uint64_t packed_size;  ///< Compressed bytes, in the archive.
   uint64_t size;         ///< Inflated bytes; never more than deflate can make of packed_size.
-  uint64_t offset;       ///< Of the compressed bytes.
+  uint64_t offset;       ///< Where the compressed bytes begin.
 };
 
 /// The members in the order of the directory, without folders. Each lies in the archive, before the directory and after

@@ -31,7 +31,7 @@ enum class EntryKind : uint8_t { value = 1, hole = 2, end = 3 };
 
 struct IndexEntry {
   EntryKind kind = EntryKind::hole;
-  uint32_t segment = 0;  ///< Of a value: the number of its data file, below kMostSegments,
+  uint32_t segment = 0;  ///< For a value: the number of its data file, below kMostSegments,
   uint64_t offset = 0;   ///< where it begins there, a multiple of 64,
   uint64_t size = 0;     ///< its bytes,
   uint64_t hash = 0;     ///< and their hash_of_record().

@@ -61,7 +61,7 @@ class CacheSegments {
   struct Mapping;
   struct Segment {
     std::atomic<Mapping*> mapping = nullptr;  // The current one.
-    std::optional<FileFacts> first = {};      // Of the file that was mapped first. With mapping_.
+    std::optional<FileFacts> first = {};      // Facts of the file that was mapped first. With mapping_.
   };
   struct Writer {
     UniqueFd file;  // Locked.
@@ -83,7 +83,7 @@ class CacheSegments {
 
   Mutex writing_;  // Not while bytes are written.
   std::shared_ptr<const Writer> writer_ HEADPOND_GUARDED_BY(writing_);
-  uint64_t end_ HEADPOND_GUARDED_BY(writing_) = 0;  // Of what is written, or being written, to the writer's file.
+  uint64_t end_ HEADPOND_GUARDED_BY(writing_) = 0;  // End of what is written, or being written, to the writer's file.
 
   mutable Mutex mapping_;  // While a file is mapped.
   mutable std::array<std::atomic<Row*>, kMostSegments / 256> rows_{};

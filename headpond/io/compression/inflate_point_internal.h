@@ -30,7 +30,7 @@ struct InflatePoint {
   uint64_t start() const { return in - (bits > 0 ? 1 : 0); }
 };
 
-/// As make_gzip_reader(), from `point` on; `compressed` begins at point.start(). `limit` counts all bytes of the file.
+/// A make_gzip_reader() from `point` on; `compressed` begins at point.start(). `limit` counts all bytes of the file.
 /// A point of another file gives DataLoss or wrong bytes, never more: callers verify them.
 Result<std::unique_ptr<ByteReader>> make_gzip_reader_at(const InflatePoint& point,
                                                         std::unique_ptr<ByteReader> compressed,

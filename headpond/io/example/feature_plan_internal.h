@@ -18,14 +18,14 @@ namespace headpond::internal {
 struct PlannedFeature {
   ExampleFeature asked;
   size_t key = 0;                                     ///< In the plan's table.
-  size_t row_lengths_key = KeyTable::kNone;           ///< Of a Ragged feature of an Example.
+  size_t row_lengths_key = KeyTable::kNone;           ///< For a Ragged feature of an Example.
   size_t field = 0;                                   ///< The number of its first field.
   size_t splits_field = 0;                            ///< With row_lengths_key: the first field that has its splits.
-  std::vector<size_t> index_keys;                     ///< Of a Sparse feature.
-  Tensor dense_shape;                                 ///< Of a Sparse feature: asked.shape.
+  std::vector<size_t> index_keys;                     ///< For a Sparse feature.
+  Tensor dense_shape;                                 ///< For a Sparse feature: asked.shape.
   DType listed = DType::bytes;                        ///< The type of its list: f32, i64 or bytes.
   uint64_t values = 0;                                ///< In one tensor of asked.shape.
-  std::shared_ptr<const DefaultValue> default_value;  ///< Of asked.shape; null: none.
+  std::shared_ptr<const DefaultValue> default_value;  ///< A value of asked.shape; null: none.
 
   bool can_have_target() const { return asked.kind == FeatureKind::FixedLen && asked.dtype != DType::bytes; }
 };
@@ -33,7 +33,7 @@ struct PlannedFeature {
 /// Immutable.
 class FeaturePlan {
  public:
-  /// Those of an Example or a context; the feature lists of a sequence.
+  /// The features of an Example or a context; the feature lists of a sequence.
   enum class Where : uint8_t { features, lists };
 
   /// Throws Exception(InvalidArgument) for features that contradict themselves or each other.

@@ -17,7 +17,7 @@ namespace headpond::internal {
 struct WireFault {
   std::string what;
   const char* at = nullptr;
-  std::string_view key;   ///< Of the feature that was being parsed, if any; a part of the message.
+  std::string_view key;   ///< Key of the feature that was being parsed, if any; a part of the message.
   bool is_limit = false;  ///< The message may be valid, but has too many features.
 };
 

@@ -66,12 +66,12 @@ Result<FileFacts> examine_in(const UniqueFd& folder, const char* name, const std
 /// The size of the file `name` in an open folder; nullopt iff it is a folder. FailedPrecondition iff it is neither.
 Result<std::optional<uint64_t>> size_unless_folder_in(const UniqueFd& folder, const char* name,
                                                       const std::string& path);
-/// As examine(); FailedPrecondition iff it is not a regular file.
+/// Like examine(); FailedPrecondition iff it is not a regular file.
 Result<FileFacts> examine_regular(const UniqueFd& file, const std::string& path);
 /// Maps `size` bytes from the file's begin on for reading, also beyond its end; an empty span for 0. Bytes beyond the
 /// end can be read once the file has grown. The caller calls munmap.
 Result<std::span<const std::byte>> map_file(const UniqueFd& file, uint64_t size, const std::string& path);
-/// As read(2): returns 0 iff at the end.
+/// Like read(2): returns 0 iff at the end.
 Result<size_t> read_some(const UniqueFd& file, std::span<std::byte> to, const std::string& path);
 /// Fills `to` by one read(2) from the file's position on. False iff there are fewer or more bytes up to the end.
 Result<bool> read_exactly(const UniqueFd& file, std::span<std::byte> to, const std::string& path);

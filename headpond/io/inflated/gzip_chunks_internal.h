@@ -50,8 +50,8 @@ struct ChunkFormat {
 struct InflatedChunk {
   BufferRef memory;
   std::string_view text;
-  std::vector<uint32_t> starts;  ///< Of each record in `text`, and the end.
-  uint64_t offset = 0;           ///< Of `text` in the inflated file.
+  std::vector<uint32_t> starts;  ///< Where each record begins in `text`, and the end.
+  uint64_t offset = 0;           ///< Where `text` begins in the inflated file.
   int64_t first = 0;             ///< The number of its first record.
   int64_t lines = 0;             ///< Ends of lines before `text`.
 
@@ -68,9 +68,9 @@ struct InflatedChunk {
 class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
  public:
   struct Options {
-    uint64_t max_inflated_bytes = UINT64_MAX;  ///< Of text and 8 bytes for each record, together.
+    uint64_t max_inflated_bytes = UINT64_MAX;  ///< Bytes of text and 8 for each record, together.
     bool keep_index = true;
-    /// Of a damaged file the whole records before the damage are read; nothing of it is kept on disk.
+    /// Reads the whole records before a file's damage; nothing of such a file is kept on disk.
     bool keep_front = false;
   };
   /// Reads what was kept of the file's present content, or makes it in one pass, which verifies the whole file. Null:
@@ -125,7 +125,7 @@ class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
   const ChunkFormat format_;
   FileMark mark_;
   int64_t changed_ns_ = 0;
-  std::string where_;  // Of the index file; "": none.
+  std::string where_;  // Path of the index file; "": none.
   // Constant once opened:
   std::vector<Row> rows_;
   int64_t records_ = 0;

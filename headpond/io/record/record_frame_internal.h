@@ -20,7 +20,7 @@ namespace headpond::internal {
 
 static_assert(std::endian::native == std::endian::little);
 inline constexpr uint64_t kLengthBytes = 8, kCrcBytes = 4, kHeaderBytes = kLengthBytes + kCrcBytes;
-inline constexpr uint64_t kFrameBytes = kHeaderBytes + kCrcBytes;  ///< Of a frame without its payload.
+inline constexpr uint64_t kFrameBytes = kHeaderBytes + kCrcBytes;  ///< A frame without its payload.
 
 enum class FrameState : uint8_t {
   whole,
@@ -33,7 +33,7 @@ enum class FrameState : uint8_t {
 
 struct Frame {
   FrameState state;
-  uint64_t length;  ///< Of the payload, as declared; meaningless for a truncated or bad header.
+  uint64_t length;  ///< Length of the payload, as declared; meaningless for a truncated or bad header.
 };
 
 template <class T>

@@ -73,8 +73,8 @@ class RecordSource {
   std::string name_;
   Options options_;
   Compression compression_ = Compression::none;
-  std::unique_ptr<MappedFile> file_;    // Of a plain file.
-  std::unique_ptr<ByteReader> stream_;  // Of anything that must be read, with buffer_; bytes in memory have neither.
+  std::unique_ptr<MappedFile> file_;    // For a plain file.
+  std::unique_ptr<ByteReader> stream_;  // For anything that must be read, with buffer_; bytes in memory have neither.
   const Input* input_ = nullptr;        // Inside stream_: the compressed bytes.
   Reopen reopen_;
   std::unique_ptr<std::byte[]> buffer_;

@@ -43,7 +43,7 @@ class CsvColumns {
   void finish();
   /// After finish(): the types that were found, two bytes for each field, for finish_as().
   std::vector<std::byte> found_types() const;
-  /// As finish(), without cells. False, with nothing changed, iff these are no types of these fields.
+  /// Like finish(), without cells. False, with nothing changed, iff these are no types of these fields.
   bool finish_as(std::span<const std::byte> types);
 
   const Spec& fields() const { return fields_; }

@@ -10,7 +10,7 @@
 namespace headpond::internal {
 
 struct CsvCell {
-  std::string_view text;     ///< Of a quoted cell, the text between the quotes.
+  std::string_view text;     ///< Without the quotes of a quoted cell.
   bool is_quoted = false;    ///< It begins with a quote.
   bool has_doubled = false;  ///< Two quotes in `text` stand for one.
 };
@@ -41,7 +41,7 @@ class CsvRows {
   /// The next cell of the row; false after the last one, or at a fault.
   bool next_cell(CsvCell& cell);
 
-  size_t offset() const { return at_; }  ///< Of the next byte; after a fault, of the opening quote or the wrong byte.
+  size_t offset() const { return at_; }  ///< The next byte's; after a fault, of the opening quote or the wrong byte.
   CsvFault fault() const { return fault_; }
 
  private:

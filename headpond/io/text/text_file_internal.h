@@ -22,7 +22,7 @@ namespace headpond::internal {
 /// that texts do not have. Thread-safe.
 class TextFile {
  public:
-  /// As MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it inflates
+  /// Like MappedFile::open(); DataLoss iff a compressed file is truncated or damaged; ResourceExhausted iff it inflates
   /// to more than the limit, or there is no memory for it. Never more than the limit is allocated.
   static Result<TextFile> open(const std::string& path, uint64_t max_inflated_bytes);
   /// The same for `content`, which must outlive this object.
@@ -46,7 +46,7 @@ class TextFile {
   /// ResourceExhausted iff there are more.
   Result<void> check_index(uint64_t offsets) const { return offsets <= max_offsets_ ? Result<void>() : refuse_index(); }
   const std::string& name() const { return name_; }
-  /// Of a plain file, else null.
+  /// The mapping of a plain file, else null.
   const MappedFile* mapped() const { return file_.get(); }
 
  private:
@@ -56,10 +56,10 @@ class TextFile {
   void keep(GrowingArray<std::byte> inflated, uint64_t max_inflated_bytes);
 
   std::string name_;
-  std::unique_ptr<MappedFile> file_;  // Of a plain file.
-  GrowingArray<std::byte> inflated_;  // Of a compressed one.
+  std::unique_ptr<MappedFile> file_;  // For a plain file.
+  GrowingArray<std::byte> inflated_;  // For a compressed file.
   std::string_view text_;
-  uint64_t max_offsets_ = UINT64_MAX;  // Of an index.
+  uint64_t max_offsets_ = UINT64_MAX;  // Most offsets of an index.
 };
 
 }  // namespace headpond::internal

@@ -39,7 +39,7 @@ class LiveSocket {
   LiveSocket(std::string folder, int socket) : folder_(std::move(folder)), socket_(socket) {}
   const std::string folder_;
   const int socket_;
-  uint64_t inode_ = 0;  // Of the file: a later run may have taken its place.
+  uint64_t inode_ = 0;  // The file's: a later run may have taken its place.
   struct Client {
     int socket;
     std::string unsent;

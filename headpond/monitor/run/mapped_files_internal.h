@@ -7,7 +7,7 @@
 
 namespace headpond::internal {
 
-/// Of /proc/self/smaps, or of `smaps`: the proportional set size of mappings of files. Programs and libraries, of which
+/// From /proc/self/smaps, or `smaps`: the proportional set size of mappings of files. Programs and libraries, of which
 /// some mapping can be executed, do not count. 0 where the system does not report it. Takes about a millisecond per
 /// gigabyte that is mapped.
 int64_t mapped_data_bytes();

@@ -46,8 +46,8 @@ class PipelineWatch {
   PipelineTotals before_;
   int64_t before_ns_;
   int64_t samples_ = 0;
-  int64_t steps_before_ = 0;                   // Of recent_steps.
-  std::map<std::string, double> wall_before_;  // Of stages, by their names and places among equal ones.
+  int64_t steps_before_ = 0;                   // Counts recent_steps.
+  std::map<std::string, double> wall_before_;  // Times of stages, by their names and indices among equal ones.
   PipelineRecord record_;
 };
 

@@ -47,7 +47,7 @@ class RunTrace {
   const std::string folder_;
   const TraceOptions options_;
   std::atomic<Stage> stage_ = Stage::before;
-  std::vector<trace::ThreadEvents> recorded_;  // Of the chosen steps; under the lock of the process's trace.
+  std::vector<trace::ThreadEvents> recorded_;  // Spans of the chosen steps; under the lock of the process's trace.
   std::atomic<bool> has_file_ = false;         // At path().
   std::unique_ptr<SignalHandler> signal_;
 };

@@ -9,7 +9,7 @@
 
 namespace headpond::internal {
 
-/// Those of all sources. What is read while the dataset is built is left out (idx), and so is what functions read, and
+/// The files of all sources, without what is read while the dataset is built (idx), what functions read, and
 /// datasets that functions make. Throws Exception if a source has none.
 std::set<std::string> files_of(const Dataset& dataset);
 

@@ -18,7 +18,7 @@ namespace headpond::internal {
 enum class Layout : uint8_t {
   fixed,          ///< Shapes, if given, are fully known.
   padded,         ///< Shapes are given; unknown dimensions are padded in batches.
-  with_priority,  ///< As fixed, and component 0 is an int64 scalar.
+  with_priority,  ///< Like fixed, and component 0 is an int64 scalar.
 };
 
 /// The components of an element that is assembled, or taken apart: one entry per component.

@@ -51,7 +51,7 @@ class WaitContext {
     waits.add(waited_ns, (marks_ & kCounted) == 0);
     marks_ |= kCounted;
   }
-  /// As in WaitHost; without one, never.
+  /// See WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {
     return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
   }
@@ -71,7 +71,7 @@ class WaitContext {
 
  private:
   static constexpr uint8_t kHolds = 1;    // The host is kept.
-  static constexpr uint8_t kCounted = 2;  // As one that waited.
+  static constexpr uint8_t kCounted = 2;  // The call was counted as one that waited.
 
   const Wait& wait_;
   WaitHost* const host_;

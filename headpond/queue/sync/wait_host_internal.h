@@ -14,7 +14,7 @@ enum class Verb : uint8_t { enqueue, dequeue };
 /// How long one side of a queue has made no progress. A call that gives up passes the stall to the next one, which may
 /// come a little later. A stall ends when no call waits for one alarm period.
 struct Stall {
-  int64_t position = -1;  // Of the other side; a stall ends when it moves.
+  int64_t position = -1;  // The other side's; a stall ends when it moves.
   int64_t since = 0;
   int64_t alarm = 0;  // When it is to be looked into.
   int64_t left = -1;  // When the last waiter left; -1 while a call waits.

@@ -45,7 +45,7 @@ struct CudaDriver {
 /// The functions of the shared library `path`, which stays open. FailedPrecondition iff it cannot be opened or lacks
 /// one.
 Result<CudaDriver> open_cuda_driver(const char* path);
-/// That of the system, initialised; lives as long as the process. FailedPrecondition: there is none.
+/// The system's driver, initialised; lives as long as the process. FailedPrecondition: there is none.
 Result<const CudaDriver*> cuda_driver();
 
 /// pinned_pool() and cuda_stream() by a driver that is initialised, and outlives them and their memory.

@@ -19,12 +19,12 @@
 namespace headpond::jpeg_internal {
 
 struct BaselineOptions {
-  ImageWindow part;                  ///< Of the stored image.
+  ImageWindow part;                  ///< A part of the stored image.
   int channels = 3;                  ///< 1: luma; 3: RGB.
-  bool fancy = true;                 ///< As JpegOptions::fancy_upscaling.
+  bool fancy = true;                 ///< See JpegOptions::fancy_upscaling.
   bool to_end = false;               ///< Rows below the part are checked too.
   const SampleCode* code = nullptr;  ///< Null: the best of this machine.
-  const ScanIndex* index = nullptr;  ///< Of this file, which then is read only where the part needs it.
+  const ScanIndex* index = nullptr;  ///< This file's index; the file is then read only where the part needs it.
 };
 
 /// Keeps its memory from file to file. One thread at a time.
@@ -49,7 +49,7 @@ class BaselineDecoder {
     std::vector<uint8_t> samples;
     size_t stride = 0;
     int64_t width = 0, height = 0;  // In samples of the image.
-    int64_t rows = 0;               // Of a row of MCUs.
+    int64_t rows = 0;               // Rows in a row of MCUs.
     const uint8_t* row(int64_t y) const;
     uint8_t* row(int64_t y);
   };
@@ -79,10 +79,10 @@ class BaselineDecoder {
   BaselineOptions options_;
   EntropyDecoder entropy_;
   std::array<Plane, 3> planes_;
-  std::vector<int16_t> coefficients_;  // Of one row of MCUs, or two.
+  std::vector<int16_t> coefficients_;  // One row of MCUs, or two.
   size_t row_coefficients_ = 0;
-  std::span<const std::byte> data_;      // Of the scan.
-  std::vector<RowBlock> blocks_;         // Of a row of MCUs, as the index has it read.
+  std::span<const std::byte> data_;      // Bytes of the scan.
+  std::vector<RowBlock> blocks_;         // Blocks of a row of MCUs, read according to the index.
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
   int64_t next_row_ = 0;                 // To be given.
   ScanIndex* made_ = nullptr;            // Gets a point for every so many MCUs.

@@ -69,7 +69,7 @@ class ScanBits {
     const uint64_t zeros = ~word;
     return ((zeros - 0x0101010101010101) & ~zeros & 0x8080808080808080) != 0;
   }
-  // Of a copy: an object whose address is known elsewhere isn't kept in registers.
+  // Fills a copy: an object whose address is known elsewhere isn't kept in registers.
   static ScanBits filled_slowly(ScanBits bits);
   bool is_before_marker();
 
@@ -98,7 +98,7 @@ class EntropyDecoder {
   /// The next block, of component `which`, dequantized, in the rows' order, into zeros. False if libjpeg would warn
   /// about it or stop; it may also be seen later.
   bool take_block(size_t which, int16_t* to);
-  /// As take_block for a block whose coefficients are not needed; values that no image has aren't seen there. REQUIRES:
+  /// Like take_block for a block whose coefficients are not needed; doesn't see values that no image has. REQUIRES:
   /// the component's `ac` has_pass.
   bool pass_block(size_t which);
   /// False iff the data ended too early.
@@ -111,7 +111,7 @@ class EntropyDecoder {
   ScanBits bits_;
   uint64_t data_bits_ = 0;
   std::array<int32_t, 3> last_dc_ = {};
-  int64_t mcus_ = 0;  // Of the interval.
+  int64_t mcus_ = 0;  // MCUs of the interval.
   uint8_t restarts_ = 0;
 };
 

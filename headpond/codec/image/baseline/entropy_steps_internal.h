@@ -34,7 +34,7 @@ inline uint32_t next_entry(ScanBits& bits, const HuffmanTable& table) {
   return table.look[bits.peek(HuffmanTable::kLookBits)];
 }
 
-/// Of an entry without a value.
+/// Takes the symbol of an entry without a value.
 inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t entry) {
   if ((entry & 255) == 0) entry = long_entry(table, bits.peek(16));
   bits.skip(static_cast<int>(entry & 255));

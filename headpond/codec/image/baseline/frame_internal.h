@@ -19,11 +19,11 @@ struct HuffmanTable {
   std::array<int32_t, 17> offset;  ///< A code plus this is the index of its symbol.
   std::array<uint8_t, 256> symbols;
   bool is_set = false;
-  std::array<std::byte, 16> counts;  ///< Of codes, by length less 1.
+  std::array<std::byte, 16> counts;  ///< Numbers of codes, by length less 1.
   bool is_dc = false;
-  bool is_made = false;  ///< Of `counts` and `symbols`, maybe for the file before.
+  bool is_made = false;  ///< Made from `counts` and `symbols`, maybe for the file before.
 
-  /// Of a table for coefficients, to pass over as many at once as the next kPassBits bits hold whole. An entry has in
+  /// For a table of coefficients, to pass over as many at once as the next kPassBits bits hold whole. An entry has in
   /// its lowest four bits the number of bits to take, 0 iff not one is whole; then one bit that says that the block's
   /// end is the last of them; above it how many places of the zigzag order the others fill.
   static constexpr int kPassBits = 11;
@@ -40,7 +40,7 @@ struct HuffmanTable {
 struct FrameComponent {
   int across = 1, down = 1;           ///< Sampling factors, which are also the blocks in an MCU.
   std::array<int16_t, 64> quantizer;  ///< In zigzag order.
-  int32_t most_dc = 0;                ///< Of a quantized value: libjpeg's code for each processor agrees up to here.
+  int32_t most_dc = 0;                ///< Largest quantized value: libjpeg's code for each processor agrees up to here.
   const HuffmanTable* dc = nullptr;
   const HuffmanTable* ac = nullptr;
 };
@@ -48,7 +48,7 @@ struct FrameComponent {
 /// A file of one scan: grey, or YCbCr with the luma's sampling 1x1, 2x1, 1x2 or 2x2 and chroma's 1x1.
 struct Frame {
   int64_t width = 0, height = 0;
-  int count = 0;  ///< Of components: 1 or 3.
+  int count = 0;  ///< Number of components: 1 or 3.
   std::array<FrameComponent, 3> components;
   int64_t rows_together = 1;     ///< Rows of MCUs that libjpeg decodes at once: of a grey file its sampling factor.
   int64_t restart_interval = 0;  ///< In MCUs; 0: none.

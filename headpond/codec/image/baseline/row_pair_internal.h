@@ -20,7 +20,7 @@ struct RowBlock {
 
 /// Where one of the rows begins, and where its coefficients go.
 struct RowStart {
-  const ScanPoint* point;  ///< Of the first block, followed by those of the others that meet one.
+  const ScanPoint* point;  ///< The first block's point, followed by those of the others that meet one.
   int16_t* memory;         ///< Zeros.
 };
 

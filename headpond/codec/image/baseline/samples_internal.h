@@ -30,7 +30,7 @@ struct SampleCode {
   void (*to_rgb)(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size, uint8_t* to);
 };
 
-/// That of the best target of this machine.
+/// The code of the best target of this machine.
 const SampleCode& sample_code();
 /// Its twin without vectors.
 const SampleCode& scalar_sample_code();

@@ -28,7 +28,7 @@ struct ColorRows {
   void (*down_f32)(const float* const* rows, float* out, size_t values, const float* weights, size_t radius);
 };
 
-/// Those of the best target of this machine.
+/// The functions of the best target of this machine.
 const ColorRows& color_rows();
 /// The twins.
 const ColorRows& color_rows_scalar();

@@ -46,10 +46,10 @@ struct Source {
 
 /// An image, by its head.
 struct Picture {
-  int64_t height = 0, width = 0;  ///< As stored.
+  int64_t height = 0, width = 0;  ///< Stored size.
   int channels = 0;               ///< With channels = 0.
   bool is_wide = false;           ///< Values have more than 8 bits.
-  int64_t extra_bytes = 0;        ///< That its decoder keeps beside the pixels, for each pixel.
+  int64_t extra_bytes = 0;        ///< Bytes that its decoder keeps beside the pixels, for each pixel.
   int orientation = 1;            ///< By which the decoded image is turned.
 };
 

@@ -16,7 +16,7 @@ struct FieldOptions {
   double min_area = 1;
 };
 
-/// Of a kernel's own options.
+/// Parts of a kernel's own options.
 template <class Options>
 FieldOptions fields_of(const Options& options) {
   return {.image = {.interpolation = options.interpolation, .fill = options.fill},

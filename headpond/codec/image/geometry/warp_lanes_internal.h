@@ -30,7 +30,7 @@ struct Coordinates {
 /// Writes `count` pixels; equal bytes on each instruction set.
 using BilinearBytes = void (*)(const BytePixels& pixels, const Coordinates& coordinates, uint8_t* to);
 
-/// That of the best target of this machine.
+/// The function of the best target of this machine.
 BilinearBytes bilinear_bytes();
 /// Its twin without vectors; `begin`: the number of the first one that is written.
 void bilinear_bytes_scalar(const BytePixels& pixels, const Coordinates& coordinates, size_t begin, uint8_t* to);

@@ -21,7 +21,7 @@ class FileDecoder {
   /// of a JPEG, or empty; one of another file is a defect.
   Result<void> open(std::span<const std::byte> file, const DecodeStage& stage, std::span<const std::byte> index = {});
 
-  /// Of the opened image, as it is decoded.
+  /// The height of the opened image when it is decoded.
   int64_t height() const { return height_; }
   int64_t width() const { return width_; }
   int channels() const { return channels_; }

@@ -15,8 +15,8 @@ namespace headpond::image_internal {
 struct Move {
   enum class Kind : uint8_t { window, resize, flip_rows, flip_columns };
   Kind kind = Kind::window;
-  ImageWindow window;             // Of kind window.
-  int64_t height = 0, width = 0;  // Of the image before the stage.
+  ImageWindow window;             // For kind window.
+  int64_t height = 0, width = 0;  // Size of the image before the stage.
   int64_t new_height = 0, new_width = 0;
   bool drops = false;
   double min_area = 0;
@@ -24,10 +24,10 @@ struct Move {
 
 /// All rectangles may reach outside of the one that has pixels; then the rest is padding.
 struct Geometry {
-  int64_t height = 0, width = 0;         // Of the image.
+  int64_t height = 0, width = 0;         // Size of the image.
   ImageWindow valid, window;             // In the image: what has pixels, and what is kept.
   const WindowStage* padding = nullptr;  // How the rest of `window` is made.
-  const ResizeStage* resize = nullptr;   // Of the window; null: none.
+  const ResizeStage* resize = nullptr;   // Resizes the window; null: it keeps its size.
   int64_t resized_height = 0, resized_width = 0;
   ImageWindow part_valid, part;  // The same in the resized image, if there is a resize.
   bool flips_rows = false, flips_columns = false;

@@ -30,7 +30,7 @@ class ImageChain final : public RowsKernel {
   ImageChain(Joined, Stages stages, size_t kernels);
 
   const Stages stages_;
-  const size_t kernels_;  // That are joined here.
+  const size_t kernels_;  // Number of kernels that are joined here.
   const ImagePass pass_;
 };
 

@@ -17,9 +17,9 @@ struct ImageScratch {
   FileDecoder file;
   resize_internal::TapsCache taps;
   resize_internal::ResizeScratch resize;
-  std::vector<std::byte> pixels;      // Of the decoded part.
+  std::vector<std::byte> pixels;      // Pixels of the decoded part.
   std::vector<std::byte> canvas;      // The same with padding.
-  std::vector<std::byte> row;         // Of the result, before it is normalized.
+  std::vector<std::byte> row;         // A row of the result, before it is normalized.
   std::vector<int64_t> down, across;  // Indices of rows and columns.
   Geometry geometry;
 };
@@ -32,7 +32,7 @@ class ImagePass {
   /// Makes field 0 of `call` and sets `geometry`.
   Result<void> run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const;
 
-  /// As RowsKernel: images that are only normalized.
+  /// See RowsKernel: images that are only normalized.
   bool takes_rows(const FieldSpec& image) const;
   void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const;
 

@@ -19,9 +19,9 @@ namespace headpond::image_internal {
 struct DecodeStage {
   enum class Format : uint8_t { jpeg, png, any };
 
-  JpegOptions options;  ///< Of a JPEG.
+  JpegOptions options;  ///< For a JPEG.
   Format format = Format::jpeg;
-  ImageOptions image = {};  ///< Of other formats.
+  ImageOptions image = {};  ///< For other formats.
 
   int channels() const { return format == Format::jpeg ? options.channels : image.channels; }
   DType dtype() const { return format == Format::jpeg ? DType::u8 : image.dtype; }

@@ -30,7 +30,7 @@ class NormalizePass {
   void images(const std::byte* from, DType dtype, int64_t count, const Size& size, std::byte* to) const;
 
  private:
-  // As many pixels as `row` says, which may be those of all rows.
+  // Normalizes as many pixels as `row` says, which may be those of all rows.
   void run(const std::byte* from, DType dtype, const NormalizeRow& row, std::byte* to) const;
   // Moves `to` to the row.
   NormalizeRow row_of(int64_t y, const Size& size, std::byte*& to) const;

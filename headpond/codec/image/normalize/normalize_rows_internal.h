@@ -34,7 +34,7 @@ struct NormalizeRows {
   void (*of_f32)(const float* from, const NormalizeRow& row, const NormalizeLines& lines, std::byte* to);
 };
 
-/// Those of the best target of this machine.
+/// The functions of the best target of this machine.
 const NormalizeRows& normalize_rows();
 /// Their twins without vectors.
 const NormalizeRows& normalize_rows_scalar();

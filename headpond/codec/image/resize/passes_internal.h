@@ -14,20 +14,20 @@ namespace headpond::resize_internal {
 /// What a row's loops need of the taps of its columns, in the order in which vectors take it. Each target has its own
 /// form, or none. The memory is kept from one image to the next.
 struct ColumnPlan {
-  /// Of a lerp: groups of `step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32 for
+  /// For a lerp: groups of `step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32 for
   /// each.
   int64_t step = 0;  ///< 0: none; sources lie too far apart.
   std::vector<int32_t> bases;
-  std::vector<uint16_t> offsets;  ///< Of the first value, from the base on.
-  std::vector<int16_t> weights;   ///< Of the second value, times 2^15.
+  std::vector<uint16_t> offsets;  ///< Offset of the first value, from the base on.
+  std::vector<int16_t> weights;   ///< Weight of the second value, times 2^15.
 
-  /// Of sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
+  /// For sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
   /// `low` has bits 0 to 11 of each, `high` the others. Words after the last weight are 0.
   int64_t pairs = 0;  ///< 0: none.
   std::vector<uint32_t> low;
   std::vector<uint32_t> high;
 
-  /// Of sums: groups of `pixels` pixels, at most 16 values, whose sources lie within 64 bytes from `bases` on. For each
+  /// For sums: groups of `pixels` pixels, at most 16 values, whose sources lie within 64 bytes from `bases`. For each
   /// group and four of its weights 4 blocks: offsets from the base on, and the digits of the weights.
   int64_t quads = 0;  ///< Fours of weights of a pixel. 0: none.
   int64_t pixels = 0;
@@ -83,7 +83,7 @@ struct Passes {
   void (*plan)(const TapsPart& columns, int channels, ColumnPlan& plan);
 };
 
-/// Those of the best target of this machine.
+/// The functions of the best target of this machine.
 const Passes& passes();
 /// Their twins without vectors.
 const Passes& scalar_passes();

@@ -18,7 +18,7 @@ class TapsCache {
   const Taps& get(const TapsKey& key);
 
  private:
-  static constexpr size_t kMostCached = 32;  // Of 16 pairs of sizes.
+  static constexpr size_t kMostCached = 32;  // For 16 pairs of sizes.
   struct Cached {
     std::unique_ptr<const Taps> taps;
     uint64_t used = 0;

@@ -9,8 +9,8 @@
 
 namespace headpond::resize_internal {
 
-inline constexpr int kWeightBits = 22;  ///< Of a weight of u8, after the point.
-inline constexpr int kLerpBits = 15;    ///< Of the second pixel's weight where two are mixed.
+inline constexpr int kWeightBits = 22;  ///< Bits after the point of a weight of u8.
+inline constexpr int kLerpBits = 15;    ///< Bits of the second pixel's weight where two are mixed.
 
 struct TapsKey {
   int64_t in = 0;   ///< Pixels of the source.

@@ -13,7 +13,7 @@ namespace headpond::sound_internal {
 /// random_sound_crop. A decoder that knows the number of frames asks for the place, and decodes the crop only.
 class SoundCrop : public Kernel {
  public:
-  /// Of the crop of a sound of `frames`.
+  /// Samples of the crop of a sound of `frames`.
   int64_t samples_of(int64_t frames) const { return pads_ ? samples_ : std::min(samples_, frames); }
   /// The first frame of the crop of a sound of `frames`. REQUIRES: `random` is new.
   int64_t first(int64_t frames, Random random) const;

@@ -26,10 +26,10 @@ struct FftStage {
 struct FftPlan {
   int64_t points;                     ///< Real numbers.
   int64_t size;                       ///< Complex numbers: half as many, or as many if their number is odd.
-  int64_t rows;                       ///< Of the transform and of the bins 0 to points / 2.
+  int64_t rows;                       ///< Rows of the transform and of the bins 0 to points / 2.
   int64_t spare_rows;                 ///< More, for a radix above 5.
   std::vector<FftStage> stages = {};  ///< In the order in which they are run.
-  size_t wide_stages = 0;  ///< Of the first stages so many are done in double: they decide what weak bins are worth.
+  size_t wide_stages = 0;  ///< So many of the first stages are done in double: they decide what weak bins are worth.
   int64_t wide = 1;        ///< So many complex numbers they join; at most kMostWide.
   std::vector<float> factors = {};
   std::vector<double> wide_factors = {};  ///< The same, not rounded.

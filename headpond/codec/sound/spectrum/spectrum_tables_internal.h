@@ -59,9 +59,9 @@ struct Spectrum::Tables {
   std::vector<spectrum_internal::Filter> filters;
   std::vector<float> weights;
   std::vector<float> dct;  ///< [mels, coefficients]
-  float log_factor = 1;    ///< Of the natural logarithm.
+  float log_factor = 1;    ///< Factor of the natural logarithm.
 
-  /// Of a clip of n samples. REQUIRES: n >= 0.
+  /// Frames of a clip of n samples. REQUIRES: n >= 0.
   int64_t frames(int64_t n) const;
   /// Values of a frame before the DCT.
   int64_t width() const;

@@ -117,7 +117,7 @@ struct WideLanes {
 struct WideVector {
   using T = double;
   using V = D;
-  static constexpr int64_t kLanes = hn::MaxLanes(Floats());  ///< Of a row.
+  static constexpr int64_t kLanes = hn::MaxLanes(Floats());  ///< Lanes of a row.
   static constexpr int64_t kAtOnce = hn::MaxLanes(Doubles());
   static HWY_INLINE V load(const double* from) { return hn::LoadU(Doubles(), from); }
   static HWY_INLINE void store(V value, double* to) { hn::StoreU(value, Doubles(), to); }

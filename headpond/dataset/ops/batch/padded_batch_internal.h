@@ -16,9 +16,9 @@ namespace headpond::internal {
 
 struct PaddedField {
   std::string label;       ///< Its name, or its number.
-  Shape limit;             ///< Of a row; kUnknown: as long as the longest.
-  PaddingValue value{};    ///< Of numbers.
-  std::string text = "";   ///< Of dtype bytes.
+  Shape limit;             ///< Shape of a row; kUnknown: as long as the longest.
+  PaddingValue value{};    ///< For numbers.
+  std::string text = "";   ///< For dtype bytes.
   std::string said = "0";  ///< For the plan.
 };
 

@@ -24,7 +24,7 @@ struct BucketLimits {
 struct BucketPlan {
   std::vector<int64_t> order;
   std::vector<int32_t> counts;
-  std::vector<int32_t> buckets = {};  ///< Of each batch; empty: it does not matter.
+  std::vector<int32_t> buckets = {};  ///< The bucket of each batch; empty: it does not matter.
 };
 
 /// To whose elements lengths belong that are given for `node`: itself, or what is below it.
@@ -58,9 +58,9 @@ std::unique_ptr<BatchChooser> choose_by_size(const BucketSizes& sizes);
 /// Plans of the epochs of `input`. Thread-safe.
 class BucketPlanner {
  public:
-  /// As dynamic_bucket.
+  /// Plans as dynamic_bucket does.
   BucketPlanner(Node::Ref input, Lengths lengths, const BucketLimits& limits);
-  /// As bucket_by_sequence_length.
+  /// Plans as bucket_by_sequence_length does.
   BucketPlanner(Node::Ref input, Lengths lengths, const BucketSizes& sizes);
   /// The last plan is kept. May throw Exception, as dynamic_bucket() says.
   std::shared_ptr<const BucketPlan> plan(const Binding& binding) const;

@@ -30,7 +30,7 @@ class RowStack {
   Error check(const Element* first, int64_t number, const Element& row) const;
   /// Appends the fields of a batch to `out`. REQUIRES: at least one row; all were checked. May throw.
   void stack(std::span<const Element> rows, Context& context, Element& out) const;
-  /// Of batches of `count` rows, which may be kUnknown.
+  /// The spec of batches of `count` rows, which may be kUnknown.
   Spec spec(int64_t count) const;
   /// For the plan.
   std::string to_string() const { return fields_ ? internal::to_string(*fields_) : ", no_padding"; }
@@ -55,7 +55,7 @@ class Buckets {
   Error check(const Member& member, const Group& group, const Element& element) const;
   /// Gathering::stack.
   void stack(int64_t key, std::span<const Element> rows, Context& context, Element& out) const;
-  /// Of batches of `count` rows.
+  /// The spec of batches of `count` rows.
   Spec spec(int64_t count) const { return stacks_[0].spec(count); }
   /// For the plan.
   std::string to_string() const;

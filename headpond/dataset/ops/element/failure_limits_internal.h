@@ -24,7 +24,7 @@ class FailureStreak {
 
  private:
   int64_t count_ = 0;
-  ErrorKind kind_ = ErrorKind::Unknown;  // Of the first one's innermost cause.
+  ErrorKind kind_ = ErrorKind::Unknown;  // Kind of the first one's innermost cause.
   std::string text_;                     // The same.
   bool one_kind_ = true, one_text_ = true;
 };

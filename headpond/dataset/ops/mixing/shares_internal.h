@@ -16,7 +16,7 @@ class Shares {
   /// REQUIRES: phases in order, the first from 0, with weights that were checked.
   explicit Shares(const std::vector<MixPhase>& schedule);
 
-  /// Of element i: the dataset, and the position there.
+  /// Where element i is: the dataset, and the position there.
   std::pair<size_t, int64_t> at(int64_t i) const;
   /// How many of the first `end` elements each dataset gives.
   std::vector<int64_t> counts(int64_t end) const;
@@ -27,7 +27,7 @@ class Shares {
   struct Phase {
     int64_t from;
     std::vector<uint64_t> weights;  // Their sum is at most 2^31.
-    std::vector<uint64_t> sums;     // Of a weight and those after it.
+    std::vector<uint64_t> sums;     // Each is the sum of a weight and those after it.
     std::vector<int64_t> before;    // What each dataset gave in earlier phases.
   };
   const Phase& phase_of(int64_t i) const;

@@ -18,8 +18,8 @@
 namespace headpond::internal {
 
 struct ChildrenOptions {
-  std::string title = "";  ///< Of the operator, for errors.
-  Spec spec = {};          ///< Of the datasets; dimensions may be kUnknown.
+  std::string title = "";  ///< Title of the operator, for errors.
+  Spec spec = {};          ///< Spec of the datasets; dimensions may be kUnknown.
   Kind kind = Kind::stream;
   int64_t cycle = 1;
   int64_t block = kEndless;
@@ -79,7 +79,7 @@ class Children {
   mutable size_t oldest_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 
-/// Of a node of flat_map or interleave; null iff it is another one.
+/// The Children of a node of flat_map or interleave; null iff it is another one.
 const Children* children_of(const Node& node);
 
 /// The iterator of a stream.

@@ -12,7 +12,7 @@
 
 namespace headpond::internal {
 
-/// As ExampleParser::parse (io/example/example.h): field i goes to targets[i] unless that is null, else to out[i].
+/// Like ExampleParser::parse (io/example/example.h): field i goes to targets[i] unless that is null, else to out[i].
 using ParseText =
     std::function<Result<void>(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor> out)>;
 

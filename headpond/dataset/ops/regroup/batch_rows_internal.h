@@ -56,10 +56,10 @@ class BatchRows {
   const std::unique_ptr<Iterator> input_;
   Element batch_;
   std::string before_;  // The input's state before batch_, and before the errors that came first.
-  int64_t rows_ = 0;    // Of batch_; 0: none was read.
-  int64_t given_ = 0;   // Of these. After a restore the batch is still to be read.
-  int64_t errors_ = 0;  // That came since before_.
-  int64_t again_ = 0;   // Of these, after a restore: those that are still to come again.
+  int64_t rows_ = 0;    // Rows of batch_; 0: none was read.
+  int64_t given_ = 0;   // How many of them were given. After a restore the batch is still to be read.
+  int64_t errors_ = 0;  // Errors that came since before_.
+  int64_t again_ = 0;   // How many of these are still to come again after a restore.
   bool asked_ = false;  // The input gave pending or an error since before_.
   Holes holes_;         // Batches without a row.
 };

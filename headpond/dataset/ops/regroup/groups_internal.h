@@ -13,7 +13,7 @@ namespace headpond::internal {
 
 /// What an element is to its group.
 struct Member {
-  int64_t key = 0;   ///< Of the group.
+  int64_t key = 0;   ///< Key of the group.
   int64_t size = 1;  ///< Not below 0.
 };
 
@@ -21,7 +21,7 @@ struct Member {
 struct Group {
   std::vector<Element> elements;
   std::vector<int64_t> tickets;
-  int64_t longest = 0;  ///< Of the sizes.
+  int64_t longest = 0;  ///< The longest of the sizes.
   int64_t total = 0;    ///< Their sum.
 };
 

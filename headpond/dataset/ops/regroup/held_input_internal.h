@@ -27,7 +27,7 @@ class HeldInput {
   /// `input` and `feed` outlive this.
   HeldInput(const Node& input, const Binding& binding, Feed& feed);
 
-  /// As Iterator::next. value: the element is held under `ticket`, which is higher than those before it. The error of
+  /// Like Iterator::next. value: the element is held under `ticket`, which is higher than those before it. The error of
   /// an element that cannot be read again comes again with each call.
   Got next(Context& context, Element& out, int64_t& ticket);
   /// REQUIRES: an element is held under `ticket`, and came since a restore.
@@ -54,7 +54,7 @@ class HeldInput {
   int64_t again_ = -1;              // Held elements after this ticket are still to be read again; -1: all.
   int64_t again_until_ = -1;        // The last of them; -1: none.
   int64_t answers_ = 0;             // Elements and errors that the input gave. Without positions.
-  int64_t known_until_ = 0;         // Those before this one came before the restore.
+  int64_t known_until_ = 0;         // Answers before this one came before the restore.
   bool asked_ = false;              // The input gave pending or an error since before_.
   Before before_;                   // Where it was after its last element.
   Error lost_;                      // An element that was held cannot be read again.

@@ -30,7 +30,7 @@ class WindowRuns {
   /// value: what `make` returns is open, after a restore where it was. error: it could not be made, and is left out.
   /// REQUIRES: none is open.
   Got open(const std::function<Dataset()>& make, Context& context);
-  /// As Iterator::next. After the last element, or the end, none is open. REQUIRES: one is open.
+  /// Like Iterator::next. After the last element, or the end, none is open. REQUIRES: one is open.
   Got next(Context& context, Element& out);
   void visit_state(StateVisitor& visitor);
 
@@ -42,9 +42,9 @@ class WindowRuns {
   const Binding binding_;
   const uint64_t source_;
   SequentialFeed feed_;
-  int64_t number_ = 0;  // Of the window.
+  int64_t number_ = 0;  // Number of the window.
   int64_t given_ = 0;   // Elements of its dataset. Not 0 though none is open: it was open when the state was saved.
-  std::string state_;   // Of that dataset then.
+  std::string state_;   // State of that dataset then.
   std::optional<Dataset> dataset_;
   std::unique_ptr<Iterator> elements_;  // Destroyed before dataset_, which it uses.
 };

@@ -27,7 +27,7 @@ class JsonValues {
   void begin();
   std::string null();
   std::string boolean(bool value);
-  /// As written in the text.
+  /// The number as the text writes it.
   std::string number(std::string_view token);
   std::string text(std::string_view value);
   std::string object();
