@@ -136,7 +136,7 @@ class Reader {
       refuse(fmt::format("--{} {}: {} is expected", name, text, expected), verb_.path);
   }
 
-  // Of an option without "=VALUE".
+  // The value of an option without "=VALUE".
   std::string following_value(const Flag& flag, const Words& words) {
     if (flag.placeholder.empty()) return "true";
     const bool has_next = at_ + 1 < words.size();

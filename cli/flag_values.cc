@@ -34,7 +34,7 @@ std::optional<int64_t> byte_count(std::string_view text) {
 }
 
 std::optional<std::vector<int>> cpu_list(std::string_view text) {
-  constexpr int kMost = 4096;  // Of a range.
+  constexpr int kMost = 4096;  // Numbers in a range.
   std::vector<int> cpus;
   for (size_t at = 0; at <= text.size();) {
     const size_t end = std::min(text.find(',', at), text.size());

@@ -47,7 +47,7 @@ int run(const Verb& verb, const CommonFlags& common) {
       return kFailed;
     }
     return report->exit_code;
-  } catch (const plan::PlanError& error) {  // As compilers do: FILE:LINE first.
+  } catch (const plan::PlanError& error) {  // The form of compilers: FILE:LINE first.
     fmt::print(stderr, "{}\n", error.error().message());
     return kUsage;
   } catch (const Exception& error) {

@@ -48,7 +48,7 @@ uint64_t run_xor() {
 
 struct Outputs {
   uint64_t by_loader = 0, by_hand = 0, by_limit = 0;
-  int64_t runs = 0, inline_runs = 0;  // Of the loader of which nothing is set.
+  int64_t runs = 0, inline_runs = 0;  // Runs of the loader without settings.
   const std::shared_ptr<std::map<std::string, Verdict>> verdicts = std::make_shared<std::map<std::string, Verdict>>();
 
   void add(const LoaderRun& run) {

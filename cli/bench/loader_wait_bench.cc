@@ -20,8 +20,8 @@ constexpr double kAllowedMs = 0.1, kAllowedShare = 0.01;
 
 struct Case {
   const char *id, *name;
-  double compute_us, sleep_us;  // Of an element.
-  double step_us;               // Of the program.
+  double compute_us, sleep_us;  // For an element.
+  double step_us;               // The program's step.
 };
 constexpr Case kCases[] = {{"dear", "data is dear", 300, 0, 0},
                            {"slow", "data is slow to come", 0, 2000, 0},

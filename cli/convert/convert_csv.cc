@@ -44,10 +44,10 @@ DType type_of(const Column& column) {
 struct Table {
   std::vector<std::string> paths;
   std::vector<Column> columns = {};
-  std::vector<int64_t> ends = {};      // Of each file, the rows up to its end.
+  std::vector<int64_t> ends = {};      // For each file the number of rows up to its end.
   std::vector<bool> is_given = {};     // For each cell, row by row: quoted, or not empty.
   std::vector<bool> is_filled = {};    // For each cell: not blank.
-  std::vector<std::string> keys = {};  // Of all rows, if there is such a column.
+  std::vector<std::string> keys = {};  // Keys of all rows, if there is such a column.
   std::vector<bool> are_texts = {};    // For each column.
 
   bool has(int64_t row, size_t column) const {
@@ -62,7 +62,7 @@ struct Table {
   }
 };
 
-// Those that have a header, for all that can be seen.
+// Paths of files that have a header, for all that can be seen.
 std::vector<std::string> files_with_content(const std::vector<std::string>& paths) {
   std::vector<std::string> found;
   for (const std::string& path : paths) {
@@ -150,7 +150,7 @@ std::vector<CsvColumn> typed_columns(Table& table, bool for_examples) {
   std::vector<CsvColumn> typed;
   for (const Column& column : table.columns) {
     DType dtype = type_of(column);
-    if (dtype == f32 && !for_examples) dtype = f64;  // As texts they need not be rounded.
+    if (dtype == f32 && !for_examples) dtype = f64;  // Texts need not be rounded.
     if (dtype == f64 && for_examples) {
       refuse(
           fmt::format("{}, column '{}': it has numbers that an Example's 32-bit floats cannot hold; --to tar "
@@ -167,7 +167,7 @@ std::vector<CsvColumn> typed_columns(Table& table, bool for_examples) {
   return typed;
 }
 
-// As a reader of an archive finds it in the names of a sample's members.
+// Whether a reader of an archive finds it in the names of a sample's members.
 bool is_key(const std::string& text) {
   const auto samples = group_tar({.members = {{.name = text + ".x"}}}, "");
   return samples && samples->samples.size() == 1 && samples->samples[0].key == text;

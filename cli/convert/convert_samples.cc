@@ -38,7 +38,7 @@ Dataset folder_samples(const std::vector<std::string>& words) {
 }
 
 struct Archives {
-  std::vector<std::string> extensions = {};        // That any sample has.
+  std::vector<std::string> extensions = {};        // Each one that any sample has.
   std::vector<std::vector<size_t>> parts_of = {};  // For each sample of all archives, which of them it has.
   std::unordered_map<std::string, const std::string*> archive_of = {};  // For each key.
 
@@ -122,7 +122,7 @@ Tensor widened(const Tensor& tensor) {
   return Tensor::from(std::span<const int64_t>(wide), tensor.shape());
 }
 
-// As an Example can hold it.
+// The tensor in a form that an Example can hold.
 Tensor listed(const Tensor& tensor) {
   switch (tensor.dtype()) {
     case DType::i8:

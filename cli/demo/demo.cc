@@ -39,7 +39,7 @@ struct Plan {
 };
 constexpr Plan kWhole = {3, 4, 60, true, 150, 300, 5, 300, -1, 2, 200, 4, 5, 50};
 constexpr Plan kFast = {2, 3, 5, false, 50, 80, 3, 200, 20, 1, 8, 2, 1, 10};
-constexpr int kTorchThreads = 2;  // Of the last two trainings, whose data costs little.
+constexpr int kTorchThreads = 2;  // For the last two trainings, whose data costs little.
 
 // What the log says of a pipeline, in a line; "" where it has none.
 std::string verdict_of(const SessionLog& log, const std::string& pipeline) {

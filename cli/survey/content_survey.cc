@@ -25,7 +25,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr uint64_t kMostInflated = uint64_t{1} << 30;  // Of arrays that are deflated.
+constexpr uint64_t kMostInflated = uint64_t{1} << 30;  // Limit for arrays that are deflated.
 
 void damaged(FileReport& report, const Error& error, std::optional<uint64_t> record = {}) {
   report.add_damage({record, offset_in(error, report.path), {}, error});
@@ -47,7 +47,7 @@ std::optional<uint64_t> take_number(std::string_view& text, std::string_view fro
   return number;
 }
 
-// Of "a.csv, row 3 (line 5, offset 120): column 'offset 7': ..." the row and the offset, whatever the column's name is.
+// Takes the row and the offset from "a.csv, row 3 (line 5, offset 120): column 'offset 7': ...", whatever its name is.
 void damaged_row(FileReport& report, const Error& error) {
   std::string_view text = error.message();
   if (!text.starts_with(report.path)) return damaged(report, error);

@@ -131,7 +131,7 @@ class Survey {
 
   const SurveyOptions& options_;
   FileReport report_;
-  Content content_ = Content::unknown;  // Of the records.
+  Content content_ = Content::unknown;  // Content of the records.
 };
 
 void Survey::look() {

@@ -108,7 +108,7 @@ Result<Report> list(Session& session, const CacheFlags& flags) {
   }};
 }
 
-// Those whose keys begin with the words after the first one. Throws for a word that fits none or several.
+// Caches whose keys begin with the words after the first one. Throws for a word that fits none or several.
 std::vector<CacheInfo> named(const std::vector<CacheInfo>& caches, const std::vector<std::string>& words) {
   std::vector<CacheInfo> found;
   for (size_t i = 1; i < words.size(); ++i) {

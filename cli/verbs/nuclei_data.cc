@@ -19,7 +19,7 @@ namespace headpond::cli {
 namespace {
 
 constexpr int64_t kDrawn = 20;
-constexpr int64_t kSamples = 4;  // Of a picture, each with other clicks.
+constexpr int64_t kSamples = 4;  // Samples of a picture, each with other clicks.
 
 Result<std::string> folder_of(const NucleiDataOptions& options, const std::string& cache) {
   if (!options.folder.empty()) return options.folder;

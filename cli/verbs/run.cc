@@ -110,7 +110,7 @@ int64_t batch_depth(const Node& node) {
   }
 }
 
-// Of a ragged batch the first field has all values, and its row splits tell the rows; of a sparse one the first field
+// The first field of a ragged batch has all values, and its row splits tell the rows; the first field of a sparse one
 // has the values' places, and the third one its shape.
 int64_t rows(const Spec& spec, const Element& element) {
   for (size_t i = 0; i < element.size(); ++i) {

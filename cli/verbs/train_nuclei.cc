@@ -44,7 +44,7 @@ void declare(Flags& flags, NucleiFlags& to) {
 
 constexpr const char* kWithout = "/without";  // In the model_dir, the network without clicks.
 
-// Of the networks that it trains.
+// Folders of the networks that it trains.
 std::vector<std::string> model_dirs(const NucleiFlags& flags) {
   if (flags.clicks == "off") return {kWithout};
   return {"", kWithout};

@@ -61,7 +61,7 @@ void read_map(const KernelJoints& map, TileReading& reading) {
   for (const KernelRef& kernel : map.kernels()) {
     const std::string& title = kernel->facts().title;
     if (const NormalizeOptions* const found = normalization_of(*kernel)) reading.normalization = found;
-    for (const char* const option : {"rate", " to"}) {  // Of a decoder, of resample.
+    for (const char* const option : {"rate", " to"}) {  // A decoder's, resample's.
       if (const int64_t rate = number_after(title, option)) reading.rate = rate;
     }
     if (mentions(*kernel, kSpectra)) reading.is_transposed = title.find("mels_first=true") != std::string::npos;

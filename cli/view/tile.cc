@@ -14,7 +14,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kMostChannels = 16;  // Of an image.
+constexpr int64_t kMostChannels = 16;  // Channels of an image.
 constexpr Color kMaskColor = {255, 60, 60}, kBoxColor = {60, 220, 90}, kPointColor = {255, 220, 0};
 
 template <class T>

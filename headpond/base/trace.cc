@@ -17,7 +17,7 @@ struct ThreadBuffer {
   Mutex mu;  // Locked by its thread for each event, and by collect(): never contended while recording.
   ThreadEvents written HEADPOND_GUARDED_BY(mu);
   uint64_t session HEADPOND_GUARDED_BY(mu) = 0;
-  size_t oldest HEADPOND_GUARDED_BY(mu) = 0;  // Of a full buffer that keeps the newest.
+  size_t oldest HEADPOND_GUARDED_BY(mu) = 0;  // The oldest span of a full buffer that keeps the newest.
 
   void add(const Event& event, size_t limit, Keep keep) HEADPOND_REQUIRES(mu) {
     if (written.events.size() < limit) {

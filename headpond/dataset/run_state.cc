@@ -16,8 +16,8 @@ namespace headpond::internal {
 namespace {
 
 constexpr std::string_view kMagic = "hps";
-constexpr char kVersion = '1', kVersionInOrder = '2';  // Of the format.
-constexpr size_t kPlanBytes = 4096;                    // Of the plan that a state holds.
+constexpr char kVersion = '1', kVersionInOrder = '2';  // Versions of the format.
+constexpr size_t kPlanBytes = 4096;                    // Bytes of the plan that a state holds.
 constexpr int64_t kLookEach = 256;                     // Elements left out.
 
 uint64_t fingerprint(std::string_view plan) {

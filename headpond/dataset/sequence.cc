@@ -90,7 +90,7 @@ struct Sequence::Run {
   const Element::Names names;
   internal::SequentialFeed feed;
   Context context;
-  std::optional<Dataset> in_order;     // Of this epoch, instead of `dataset`: its plan changed on the way.
+  std::optional<Dataset> in_order;     // Runs this epoch instead of `dataset`: its plan changed on the way.
   std::unique_ptr<Iterator> iterator;  // Null: at the beginning of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;

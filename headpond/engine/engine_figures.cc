@@ -17,7 +17,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kMostStartupCalls = 64;
-constexpr int64_t kStalledNs = 60'000'000'000;      // As QueueOptions::watchdog.
+constexpr int64_t kStalledNs = 60'000'000'000;      // The default of QueueOptions::watchdog.
 constexpr int64_t kStillPollingNs = 1'000'000'000;  // A program that polls comes again before that.
 constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
 
@@ -60,7 +60,7 @@ StageTotals since(StageTotals now, const StageTotals& before) {
 
 }  // namespace
 
-// As many calls as the first stage is ahead. How far that is follows from what batches take, so it is asked at each
+// How many calls the first stage is ahead. How far that is follows from what batches take, so it is asked at each
 // call of the first second.
 int64_t Engine::startup_calls() {
   const int64_t now = now_ns();

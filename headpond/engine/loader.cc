@@ -357,9 +357,9 @@ struct Loader::Run {
     return Batch(std::move(out), static_cast<int64_t>(epoch), index);
   }
 
-  const uint64_t number = next_number();  // Of no other Loader.
+  const uint64_t number = next_number();  // No other Loader has it.
   const Dataset dataset;
-  std::optional<Dataset> in_order;  // Of this epoch, instead of `dataset`: its plan changed on the way.
+  std::optional<Dataset> in_order;  // Runs this epoch instead of `dataset`: its plan changed on the way.
   const LoaderOptions options;
   const Element::Names names;
   internal::FailureLog failures;

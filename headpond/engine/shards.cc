@@ -287,7 +287,7 @@ class ShardSet {
   const ShardOptions options_;
   const int64_t count_;
   int64_t shard_ = 0, in_shard_ = 0;  // What is written next.
-  ShardReport report_;                // Of the shards before it.
+  ShardReport report_;                // Report of the shards before it.
   std::optional<Output> output_;
 };
 

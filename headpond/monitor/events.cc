@@ -27,10 +27,10 @@ namespace {
 constexpr protozero::pbf_tag_type kWallTime = 1, kStep = 2, kFileVersion = 3, kSummary = 5;
 constexpr protozero::pbf_tag_type kValue = 1;
 constexpr protozero::pbf_tag_type kTag = 1, kSimpleValue = 2, kHistogram = 5, kTensor = 8, kMetadata = 9;
-// Of HistogramProto.
+// Fields of HistogramProto.
 constexpr protozero::pbf_tag_type kMin = 1, kMax = 2, kCount = 3, kSum = 4, kSquares = 5, kLimits = 6, kCounts = 7;
 constexpr size_t kHistogramPieces = 30;
-// Of SummaryMetadata and its PluginData; of TensorProto and its shape.
+// Fields of SummaryMetadata and its PluginData; of TensorProto and its shape.
 constexpr protozero::pbf_tag_type kPlugin = 1, kPluginName = 1;
 constexpr protozero::pbf_tag_type kDType = 1, kShape = 2, kStrings = 8, kDim = 2, kDimSize = 1;
 constexpr int32_t kDTypeString = 7;

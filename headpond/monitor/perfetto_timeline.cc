@@ -19,17 +19,17 @@ constexpr size_t kPiece = size_t{1} << 20;
 // Field numbers of perfetto.protos.Trace and TracePacket.
 constexpr pbf_tag_type kPacket = 1;
 constexpr pbf_tag_type kTimestamp = 8, kSequence = 10, kTrackEvent = 11, kInterned = 12, kFlags = 13, kDescriptor = 60;
-constexpr uint32_t kNamesBegin = 1, kNamesAreNeeded = 2;  // Of kFlags.
-// Of InternedData, and of its EventCategory and EventName.
+constexpr uint32_t kNamesBegin = 1, kNamesAreNeeded = 2;  // Values of kFlags.
+// Fields of InternedData, and of its EventCategory and EventName.
 constexpr pbf_tag_type kCategories = 1, kNames = 2, kId = 1, kName = 2;
-// Of TrackDescriptor.
+// Fields of TrackDescriptor.
 constexpr pbf_tag_type kUuid = 1, kTrackName = 2, kProcess = 3, kThread = 4, kParent = 5, kCounter = 8;
 constexpr pbf_tag_type kChildOrder = 11, kRank = 12;
 constexpr int32_t kByRank = 3;
-// Of ProcessDescriptor and ThreadDescriptor, and of CounterDescriptor.
+// Fields of ProcessDescriptor and ThreadDescriptor, and of CounterDescriptor.
 constexpr pbf_tag_type kPid = 1, kProcessName = 6, kTid = 2, kThreadName = 5, kUnit = 3;
 constexpr int32_t kCount = 2, kBytes = 3;
-// Of TrackEvent, and of its DebugAnnotation.
+// Fields of TrackEvent, and of its DebugAnnotation.
 constexpr pbf_tag_type kNumber = 4, kText = 6, kArgName = 10;
 constexpr pbf_tag_type kCategoryIds = 3, kArgs = 4, kType = 9, kNameId = 10, kTrack = 11, kValue = 30, kFlows = 47,
                        kLastFlows = 48;
@@ -39,7 +39,7 @@ constexpr uint64_t kProcessUuid = 1, kThreadUuids = uint64_t{1} << 40, kCounterU
 
 uint64_t thread_uuid(int thread_id) { return kThreadUuids + static_cast<uint64_t>(thread_id); }
 
-// Of one span: the arrows that pass it, and those that end in it.
+// Arrows at one span: those that pass it, and those that end in it.
 struct Arrows {
   std::vector<uint64_t> through, last;
 };

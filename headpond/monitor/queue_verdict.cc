@@ -22,7 +22,7 @@ struct Case {
 
   double time_ns() const { return wait_ns + work_ns; }
   double wait_share() const { return time_ns() > 0 ? wait_ns / time_ns() : 0; }
-  /// Of the producers' time.
+  /// Share of the producers' time in which the queue was full.
   double full_share() const {
     const double all = static_cast<double>(std::max<int64_t>(use.producers, 1)) * (first_ns + time_ns());
     return all > 0 ? std::min(static_cast<double>(stats.enqueue_wait_ns) / all, 1.0) : 0;

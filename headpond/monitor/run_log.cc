@@ -55,7 +55,7 @@ MemoryInfo idle_memory() {
   return idle;
 }
 
-// As memory_info() has it, but without its cost.
+// Like memory_info(), but without its cost.
 int64_t resident_bytes() {
   std::ifstream statm("/proc/self/statm");
   int64_t all = 0, resident = 0;
@@ -137,14 +137,14 @@ class RunLog::State {
   std::unique_ptr<EventWriter> events_;  // Null without a folder.
   std::unique_ptr<internal::RunTrace> trace_;
   std::atomic<int64_t> steps_ = 0;  // By step().
-  std::atomic<int64_t> step_ = 0;   // Of the last points.
+  std::atomic<int64_t> step_ = 0;   // Step of the last points.
 
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
   std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.
   Watched pipelines_ HEADPOND_GUARDED_BY(mu_);                           // By id, also those that ended.
   std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
-  std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Of those that tell their bytes.
+  std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Sources of queues that tell their bytes.
   std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
   CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
@@ -246,7 +246,7 @@ std::vector<PipelineRecord> RunLog::State::pipelines() {
   return all;
 }
 
-// Those of step(), else of the first pipeline that counts them, else the number of points.
+// The number of step() calls, else of the first pipeline that counts steps, else of points.
 int64_t RunLog::State::find_step() {
   int64_t step = steps_.load(std::memory_order_relaxed);
   for (auto one = pipelines_.begin(); step == 0 && one != pipelines_.end(); ++one) {

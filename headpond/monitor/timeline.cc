@@ -142,7 +142,7 @@ class Timeline {
     if (json_.text().size() < kPiece) return {};
     return file_.write(json_.take());
   }
-  // As text where viewers, which know only doubles, would take two ids for one.
+  // A text where viewers, which know only doubles, would take two ids for one.
   static std::string identity(uint64_t id) {
     return id < uint64_t{1} << 53 ? fmt::format("{}", id) : fmt::format("\"{:#x}\"", id);
   }

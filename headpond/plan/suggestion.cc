@@ -10,7 +10,7 @@
 namespace headpond::plan {
 namespace {
 
-constexpr size_t kMostLetters = 64;  // Of a word: the effort grows with its square.
+constexpr size_t kMostLetters = 64;  // Letters of a word: the effort grows with its square.
 
 // How many letters must be inserted, removed or replaced.
 size_t distance(std::string_view a, std::string_view b) {

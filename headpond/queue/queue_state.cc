@@ -67,7 +67,7 @@ struct QueueState::PutLock {
 struct QueueState::TakeLock {
   QueueState& queue;
   int64_t taken = 0;
-  int64_t bytes = 0;  // Of those taken.
+  int64_t bytes = 0;  // Bytes of those taken.
   void commit() {
     if (bytes > 0) queue.bytes_out_.fetch_add(std::exchange(bytes, 0), std::memory_order_release);
     if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
@@ -190,7 +190,7 @@ WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& 
 WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext& context) {
   PutLock lock{*this};
   for (int64_t done = 0; done < count;) {
-    // As long as there is room, nobody else would notice.
+    // While there is room, nobody else would notice.
     const bool is_over = context.is_over();
     if (done > 0 && context.stop_requested()) return WaitResult::stopped;
     if (done > 0 && is_over) return WaitResult::timed_out;

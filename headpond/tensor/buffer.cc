@@ -132,7 +132,7 @@ struct BufferPool::State {
   std::atomic<int64_t> max_cached_bytes, max_bytes;
   std::atomic<int64_t> slack = slack_now();
   std::array<Stripe, kStripes> stripes;
-  std::atomic<int64_t> in_use = 0, cached = 0;  // Of all stripes, each to within `slack`.
+  std::atomic<int64_t> in_use = 0, cached = 0;  // Sums over all stripes, each to within `slack`.
   std::atomic<size_t> stripes_in_use = kStripes;
 
   State(BlockHooks given, int64_t max_cached, int64_t max_all)

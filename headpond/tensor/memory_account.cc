@@ -42,7 +42,7 @@ struct Unused {
   static void unlock();
   Mutex mu;
   std::vector<BlockCounts*> counts HEADPOND_GUARDED_BY(mu);
-  size_t made HEADPOND_GUARDED_BY(mu) = 0;  // Of all accounts.
+  size_t made HEADPOND_GUARDED_BY(mu) = 0;  // How many counts exist.
 };
 
 Unused& unused() {

@@ -166,7 +166,7 @@ Batcher shuffle_batch_join(std::vector<Source> sources, const ShuffleBatchOption
   return mixed("shuffle_batch_join", std::move(sources), {}, options, true);
 }
 
-// As in TensorFlow, their queues have the names of those that keep everything.
+// In TensorFlow, too, their queues have the names of those that keep everything.
 Batcher maybe_batch(Source source, KeepInput keep_input, const BatchOptions& options) {
   return in_order("batch", one(std::move(source)), checked("maybe_batch", std::move(keep_input)), options, false);
 }

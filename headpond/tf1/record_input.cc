@@ -111,7 +111,7 @@ class Shuffled {
   const RecordInputOptions options_;
   std::unique_ptr<Epoch> files_;
   std::vector<Element> buffer_;
-  uint64_t epoch_ = 0;  // Of the records in the buffer.
+  uint64_t epoch_ = 0;  // Epoch of the records in the buffer.
   Random random_;
   int64_t wanted_;        // So many are in the buffer when the next one is chosen, unless the epoch has no more.
   bool is_over_ = false;  // All records of the epoch are, or were, in the buffer.

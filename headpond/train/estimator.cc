@@ -24,7 +24,7 @@ void add_kind(torch::serialize::OutputArchive& archive, const torch::optim::Opti
   archive.write(kKind, c10::IValue(kind_of(optimizer)));
 }
 void check_kind(torch::serialize::InputArchive&, const torch::nn::Module&) {}
-// Of another kind the archive cannot be read, or is taken for what it is not.
+// An archive of another kind cannot be read, or is taken for what it is not.
 void check_kind(torch::serialize::InputArchive& archive, const torch::optim::Optimizer& optimizer) {
   c10::IValue saved;
   if (!archive.try_read(kKind, saved) || saved.toStringRef() == kind_of(optimizer)) return;

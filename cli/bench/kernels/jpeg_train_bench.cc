@@ -78,7 +78,7 @@ struct Pictures {
   std::vector<std::string> files;
   std::vector<ImageWindow> windows;
 
-  std::vector<std::string> indices;  // Of the files.
+  std::vector<std::string> indices;  // Indices of the files.
 
   const std::string& file(size_t i) const { return files[i % files.size()]; }
 };
@@ -100,7 +100,7 @@ Result<void> make_pictures(const PictureSet& set, int64_t count, Pictures& pictu
   return {};
 }
 
-// Of the whole picture if `set` is given.
+// Crops of the whole picture if `set` is given.
 Result<uint64_t> crops_only(const Pictures& pictures, const PictureSet* set = nullptr) {
   std::vector<uint8_t> pixels;
   for (size_t i = 0; i < pictures.windows.size(); ++i) {
@@ -192,7 +192,7 @@ Bench jpeg_train_bench(const BenchSetup& bench_setup) {
                              true, antialias ? 0.88 : 0.95,
                              [i](const BenchResult& result) { return result.ratio(3 * i + 2).median; }});
   }
-  // Of the third case: to the same without an index, to libjpeg-turbo's whole pictures, to its crops.
+  // Ratios of the third case: to the same without an index, to libjpeg-turbo's whole pictures, to its crops.
   bench.targets.push_back(
       {"W7.jpeg.indexed",
        fmt::format("per core at least 2.1 x libjpeg-turbo's decoding of the whole picture ({})", bench.rows[16].name),

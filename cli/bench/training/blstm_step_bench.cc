@@ -9,7 +9,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kSteps = 8;  // Of a block.
+constexpr int64_t kSteps = 8;  // Steps of a block.
 
 struct Figure {
   const char* system;
@@ -64,7 +64,7 @@ Bench blstm_step_bench(const BenchSetup& setup) {
     if (!round) return fail(round.error());
     std::vector<BenchSample> samples;
     for (size_t i = 0; i < count; ++i)
-      samples.push_back({kFigures[i].of(*round), cpu_s});  // Of the round: its rows share the work.
+      samples.push_back({kFigures[i].of(*round), cpu_s});  // CPU time of the round: its rows share the work.
     return samples;
   };
   return bench;

@@ -15,7 +15,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kTakes = 9;  // Of a digit by a speaker: 80 words for the training, 100 for the test.
+constexpr int64_t kTakes = 9;  // A digit by a speaker: 80 words for the training, 100 for the test.
 constexpr int64_t kBatch = 10, kSteps = 40, kStepsOfACall = 8;  // Five evaluations.
 constexpr double kPrepareMs = 20, kTrainMs = 10;                // A hundredth of the article's.
 constexpr double kLongTrainMs = 40;                             // Twice the data.
@@ -23,7 +23,7 @@ constexpr double kMostOverLimit = 1.02, kMostWaitMs = 5, kLeastInTurn = 2.9, kMo
 
 struct Case {
   bool asleep;
-  double scale;  // Of the times.
+  double scale;  // Factor of the times.
   double train_ms() const { return scale * kTrainMs; }
   SpokenPace pace() const {
     return {.prepare_s = 1e-3 * scale * kPrepareMs, .train_s = 1e-3 * train_ms(), .computes = !asleep};

@@ -180,7 +180,7 @@ Step collate(double ms) {
       {.output = {{"", i64, {kUnknown}}}});
 }
 
-// Of a batch; the logarithms of times are about normal, with a mean of 15 ms.
+// Time of a batch; the logarithms of times are about normal, with a mean of 15 ms.
 double uneven_ms(int64_t batch) {
   const double normal = std::sqrt(-2 * std::log(static_cast<double>(batch * 7919 % 997 + 1) / 998)) *
                         std::cos(6.283 * static_cast<double>(batch * 104729 % 991) / 991);

@@ -95,7 +95,7 @@ double worst_wait(const BenchResult& result, size_t count) {
 
 struct Counts {
   size_t planted, quiet;
-  double changed;  // Of the planted ones, those whose change is made.
+  double changed;  // Planted mistakes whose change is made.
 };
 
 void add_targets(const Counts& counts, Bench& bench) {

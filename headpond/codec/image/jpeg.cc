@@ -32,8 +32,8 @@ using Bytes = std::span<const std::byte>;
 // A rectangle of the stored image, divided by the ratio, and where its pixels go.
 struct Plan {
   ImageWindow stored;
-  int64_t stored_height = 0, stored_width = 0;  // Of the whole image.
-  int64_t height = 0, width = 0;                // Of the result.
+  int64_t stored_height = 0, stored_width = 0;  // Size of the whole image.
+  int64_t height = 0, width = 0;                // Size of the result.
   int channels = 0;
   bool is_turned = false;  // Rows become columns.
   bool flips_rows = false, flips_columns = false;
@@ -56,7 +56,7 @@ struct jpeg_internal::Decoder::Library {
   int files = 0;
   BaselineDecoder baseline;
   ScanIndex index;
-  bool has_index = false;  // Of the opened file.
+  bool has_index = false;  // There is an index of the opened file.
 };
 
 namespace {

@@ -55,7 +55,7 @@ class JpegWalk {
     return layout_;
   }
 
-  // Of one scan and its end.
+  // Reads a file of one scan and its end.
   Result<Layout> read_plain() {
     HEADPOND_TRY(read_head());
     layout_.has_end = true;
@@ -140,7 +140,7 @@ class JpegWalk {
     return {};
   }
 
-  // Of the marker that begins at `at`, where skip_scan() ended.
+  // Notes the marker that begins at `at`, where skip_scan() ended.
   void note_bad_marker(uint64_t at) {
     constexpr std::string_view kEnd = "\xff\xd9";
     const std::string_view rest(reinterpret_cast<const char*>(head_.data()) + at, head_.size() - at);

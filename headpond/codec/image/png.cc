@@ -132,7 +132,7 @@ void set_limits(Session& session) {
   png_set_user_limits(session.png, kNoLimit, kNoLimit);
   png_set_benign_errors(session.png, 1);
   png_set_compression_buffer_size(session.png, std::max(session.layout.run_bytes, 1U));
-  // Those of critical chunks were verified before.
+  // Checksums of critical chunks were verified before.
   png_set_crc_action(session.png, PNG_CRC_QUIET_USE, PNG_CRC_WARN_DISCARD);
   png_set_keep_unknown_chunks(session.png, PNG_HANDLE_CHUNK_NEVER, nullptr,
                               -1);  // All but IHDR, PLTE, tRNS, IDAT, IEND.

@@ -248,7 +248,7 @@ class Scanner {
   uint64_t offset_ = 0;
   int chunks_ = 1;
   int64_t data_chunks_ = 0;
-  bool checks_sums_ = false;  // Of critical chunks, if the whole file is in memory.
+  bool checks_sums_ = false;  // Checks critical chunks, if the whole file is in memory.
   bool has_colors_ = false;   // A PLTE chunk was seen.
   bool is_done_ = false;
 };

@@ -13,11 +13,11 @@ namespace {
 constexpr uint64_t kHeaderBytes = 4;
 
 struct Mp3Header {
-  int64_t bytes;  // Of the whole frame.
+  int64_t bytes;  // Size of the whole frame.
   int64_t tag;    // Where a tag lies in it.
   int64_t samples;
   bool is_layer3;
-  bool is_free;  // Of a free bit rate, so `bytes` is unknown.
+  bool is_free;  // Free bit rate, so `bytes` is unknown.
 };
 
 // `kbits` of the second version, and of the first one.

@@ -30,10 +30,10 @@ tl::unexpected<Error> invalid(std::string_view name, std::string_view what) {
 
 // The requested frames of a file.
 struct Cut {
-  int64_t channels;  // Of the output.
+  int64_t channels;  // Channels of the output.
   int64_t frames;
   size_t target_bytes;
-  std::span<const std::byte> bytes;  // Of those frames that the file has.
+  std::span<const std::byte> bytes;  // Bytes of those frames that the file has.
 };
 
 Result<Cut> cut_of(std::span<const std::byte> file, const WavInfo& info, const WavOptions& options,

@@ -92,7 +92,7 @@ void to_float(const std::byte* from, size_t count, float* to) {
   for (size_t i = 0; i < count; ++i) to[i] = Values::value(in_order<kOrder>(block[i]));
 }
 
-// As the upper bytes of 32 bits, so that the highest of the three has the sign.
+// Gives them as the upper bytes of 32 bits, so that the highest of the three has the sign.
 template <std::endian kOrder>
 void s24_to_float(const std::byte* from, size_t count, float* to) {
   constexpr bool kLittle = kOrder == std::endian::little;

@@ -39,7 +39,7 @@ constexpr std::array<std::string_view, 20> kUsualIds = {"fmt ", "data", "LIST", 
                                                         "FLLR", "bext", "iXML", "axml", "cart", "cue ", "plst",
                                                         "smpl", "inst", "acid", "PEAK", "id3 ", "ID3 "};
 
-// Of codes that are often seen and not supported.
+// Names codes that are often seen and not supported.
 std::string_view word_for(uint16_t code) {
   constexpr std::array<std::pair<uint16_t, std::string_view>, 5> kWords = {
       {{2, ", ADPCM"}, {0x11, ", IMA ADPCM"}, {0x31, ", GSM 6.10"}, {0x50, ", MPEG"}, {0x55, ", MP3"}}};

@@ -63,7 +63,7 @@ class BatchIterator final : public Iterator {
         if (rows_.empty()) return Got::end;
         break;
       }
-      out.key = row.key;  // Of a row that fails.
+      out.key = row.key;  // Key of the row that fails.
       out.provenance = row.provenance;
       if (got != Got::value) return got;
       if (Error error = check_next(node_, rows_, row)) return context.fail(std::move(error));

@@ -20,7 +20,7 @@ class PointView final : public View {
     Element in;
     const Got got = input_->at(i, context, {}, in);
     if (got == Got::value) return node_.run(in, random_keys_, context, outputs, out);
-    out.key = in.key;  // Of an element that failed below.
+    out.key = in.key;  // Key of the element that failed below.
     out.provenance = in.provenance;
     return got;
   }

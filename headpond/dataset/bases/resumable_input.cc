@@ -44,8 +44,8 @@ class ResumableInput final : public Iterator {
  private:
   const std::unique_ptr<Iterator> input_;
   std::string before_;  // The input's state after its last element.
-  int64_t errors_ = 0;  // That came since then.
-  int64_t again_ = 0;   // Of these, after a restore: those that are still to come again.
+  int64_t errors_ = 0;  // Errors that came since then.
+  int64_t again_ = 0;   // How many of these are still to come again after a restore.
   bool asked_ = false;  // The input gave pending or an error since then.
 };
 

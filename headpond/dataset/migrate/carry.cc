@@ -37,7 +37,7 @@ bool holds_elements(const Node& node) {
   return is_one_of(kOps, node);
 }
 
-// Of those that keep counts: before an input's state they have the number of errors since, if it gathers rows.
+// Operators that keep counts: before an input's state they have the number of errors since, if it gathers rows.
 bool counts_errors_of(const Node& node, size_t input) {
   static constexpr std::array kOps = std::to_array<std::string_view>({"choose_from_datasets", "on_error"});
   return is_one_of(kOps, node) && counts_errors(node.input(input));
@@ -69,7 +69,7 @@ Error refused(const Node& node, const std::string& why) {
 
 bool is_joined(const Node& node) { return is_mixture(node) || is_sequence(node); }
 
-// As many elements, of the same samples.
+// Whether both give as many elements, of the same samples.
 bool gives_the_same(const Node& then, const Node& now) {
   if (are_same(then, now)) return true;
   return !then.iterates() && !now.iterates() && then.slots() == now.slots() && samples_differ(then, now).empty();

@@ -19,7 +19,7 @@ class NotingFeed final : public Feed {
 
  private:
   struct Open {
-    const Node* node;  // As it was opened.
+    const Node* node;  // The node that was opened.
     const StateVisitor* visitor;
     size_t own_from;
     NodeState state;

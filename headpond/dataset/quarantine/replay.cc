@@ -64,7 +64,7 @@ struct QuarantineReplay::Run {
 
   const Dataset dataset;
   std::string pipeline;
-  std::map<int64_t, const Node*> inputs;  // Of each on_error, by its step.
+  std::map<int64_t, const Node*> inputs;  // Input of each on_error, by its step.
   internal::SequentialFeed feed;
   // The run in order that reads the entries now.
   std::unique_ptr<Iterator> iterator;

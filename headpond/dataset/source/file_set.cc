@@ -61,7 +61,7 @@ bool is_lost(const Error& error) {
          (error.kind() == ErrorKind::NotFound || error.kind() == ErrorKind::FailedPrecondition);
 }
 
-// As with_retries(), for calls that throw.
+// Does with_retries() for calls that throw.
 template <class Open>
 auto opened_with_retries(Open open) {
   for (int number = 0;; ++number) {
@@ -254,7 +254,7 @@ void leave_out_lost(const FileSetOptions& options, std::vector<FoundFile>& found
   looks = std::move(of_left);
 }
 
-// Of names, sizes, and the first and last 4 KiB of each file.
+// Digest of names, sizes, and the first and last 4 KiB of each file.
 uint32_t digest_of(const std::vector<FoundFile>& found, const std::vector<Look>& looks) {
   uint32_t digest = 0;
   for (size_t n = 0; n < found.size(); ++n) {
@@ -299,7 +299,7 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   const SetIndex index(fmt::format("{} {}", options_.op, options_.reader), paths);
   kept_ = keeps ? index.read() : std::nullopt;
   const std::vector<CountedFile> kept = kept_ ? kept_->files : std::vector<CountedFile>();
-  g_reserved -= std::exchange(reserved_, 0);  // Of an earlier try.
+  g_reserved -= std::exchange(reserved_, 0);  // Gives back what an earlier try reserved.
   reserved_ = reserve_files(std::min(found.size(), options_.most_open));
   const bool stay_open = found.size() <= reserved_;
   std::vector<Look> looks = look_at(found, options_, kept, stay_open, parallel);

@@ -52,9 +52,9 @@ constexpr int64_t kNone = -1;
 // A place in the cycle, and the file that has it.
 struct Turn {
   int64_t file = kNone;
-  RecordPosition at = {};                          // Of the next record.
+  RecordPosition at = {};                          // Position of the next record.
   std::unique_ptr<RecordReader> reader = nullptr;  // Made when a record is asked for.
-  int tries = 0;                                   // Of the next record.
+  int tries = 0;                                   // Tries of the next record.
 };
 
 class StreamIterator final : public Iterator {
@@ -140,7 +140,7 @@ class StreamIterator final : public Iterator {
         fmt::format("tfrecord leaves out {} damaged record{} and {} bytes at the end, the last: {}", counts.damaged,
                     counts.damaged == 1 ? "" : "s", counts.lost_bytes, counts.last.message()));
   }
-  // Of the file that has the turn, which had so many records.
+  // Ends the file that has the turn, which had so many records.
   void end_file(uint64_t records) {
     before_ += records;
     turns_[turn_] = Turn();

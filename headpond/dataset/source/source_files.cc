@@ -222,7 +222,7 @@ std::string stamp_of_paths(const std::vector<std::string>& paths) {
 }
 
 int64_t take_turns(std::optional<int64_t> num_parallel_reads, Node::Facts& facts) {
-  constexpr int64_t kAutotune = -1, kUnlessSaid = 16;  // As interleave has it.
+  constexpr int64_t kAutotune = -1, kUnlessSaid = 16;  // The same as in interleave.
   int64_t cycle = num_parallel_reads.value_or(1);
   if (cycle == kAutotune) cycle = kUnlessSaid;
   if (cycle < 1) refuse(facts.op, fmt::format("num_parallel_reads={}: it must be at least 1, or -1", cycle));

@@ -22,8 +22,7 @@ std::optional<double> mix_of(const std::vector<ClassCounts>& batches, int64_t po
 
 /// Looks at batches of `batch` elements that `node` gives, evenly spread over its epoch if it has positions, else the
 /// first; at most `most` elements are made, so of larger batches with positions only the first most / 2. Those that
-/// fail or are left out do not count. Throws Exception(InvalidArgument) without such a field, or if it has several
-/// values.
+/// fail or are left out do not count. Throws Exception(InvalidArgument) if the field is missing or no single value.
 LabelMix label_mix(const Node::Ref& node, const std::string& field, uint64_t seed, int64_t batch, int64_t most);
 
 }  // namespace headpond::internal

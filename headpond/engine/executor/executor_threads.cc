@@ -20,7 +20,7 @@ namespace {
 
 using std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kUntilReport{1};  // That a thread does not end.
+constexpr std::chrono::seconds kUntilReport{1};  // A thread that takes longer to end is reported.
 constexpr std::chrono::milliseconds kPollMemory{5};
 constexpr std::chrono::milliseconds kShortWait{2};
 constexpr int64_t kBetweenLooksNs = 20'000'000;
@@ -214,7 +214,7 @@ std::string Executor::operators_in_progress() const {
   return all;
 }
 
-// As long as LoaderOptions::abandon_after allows, with one report.
+// Waits as long as LoaderOptions::abandon_after allows, with one report.
 void Executor::wait_for_threads() {
   const auto begin = steady_clock::now();
   const bool ends = options_.abandon_after.has_value();

@@ -20,7 +20,7 @@ void SharedThreads::add(Member* member) {
 void SharedThreads::remove(Member* member) {
   MutexLock lock(mu_);
   std::erase(members_, member);
-  std::erase(held, member);  // Of a thread that leaves with a permit.
+  std::erase(held, member);  // Its thread may leave with a permit.
   const Member* last = member;
   if (last_.compare_exchange_strong(last, nullptr)) left_.store(0, std::memory_order_relaxed);
 }

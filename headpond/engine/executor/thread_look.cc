@@ -20,7 +20,7 @@ int64_t ns_of(clockid_t clock) {
   return int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
 }
 
-// Of a small file of /proc; empty iff it cannot be read.
+// The text of a small file of /proc; empty iff it cannot be read.
 std::string_view read_small(const char* path, std::array<char, 128>& into) {
   const int file = open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};

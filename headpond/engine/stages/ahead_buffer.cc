@@ -23,7 +23,7 @@ struct AheadItem final : WorkItem {
     Got got = Got::value;
     Element element;
     Error error;
-    std::string state;                       // Of the input after this element, or after its end.
+    std::string state;                       // State of the input after this element, or after its end.
     std::vector<FailedElement> failed = {};  // On the way to it.
   };
   std::vector<Entry> entries;
@@ -140,14 +140,14 @@ class AheadBuffer final : public ReorderBuffer {
     }
   }
 
-  std::vector<std::vector<RandomKey>> random_keys_;  // Of each operator of the chain.
+  std::vector<std::vector<RandomKey>> random_keys_;  // Keys of each operator of the chain.
   std::vector<const MemoryAccount*> accounts_;       // The same.
-  std::unique_ptr<Iterator> input_;                  // Of the thread that opens; before that, of the one that restores.
+  std::unique_ptr<Iterator> input_;  // Belongs to the thread that opens; before that, to the one that restores.
   bool input_ended_ = false;
-  std::string state_after_;            // Of the thread that opens: the input's, after what was taken from it.
-  std::string state_;                  // Of the consumer.
-  Holes holes_;                        // The same.
-  std::vector<FailedElement> failed_;  // Of the thread that opens: on the way to the next entry.
+  std::string state_after_;  // Belongs to the thread that opens: the input's state, after what was taken from it.
+  std::string state_;        // Belongs to the consumer.
+  Holes holes_;              // The same.
+  std::vector<FailedElement> failed_;  // Belong to the thread that opens: on the way to the next entry.
 };
 
 }  // namespace

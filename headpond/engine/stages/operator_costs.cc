@@ -11,10 +11,10 @@
 namespace headpond::internal {
 namespace {
 
-// Of one operator for a row, times their number: then the reading of processor times takes about 2 % of a sample.
+// Time of one operator for a row, times their number: then reading processor times takes about 2 % of a sample.
 constexpr double kDearNs = 20'000;
 constexpr size_t kMostRowsInATrace = 256;
-constexpr double kCheapNs = 5'000;  // Of an operator for a row: too short for that clock, and for sleep.
+constexpr double kCheapNs = 5'000;  // Time of an operator for a row: too short for that clock, and for sleep.
 
 // What one call of `clock` takes.
 double cost_of(int64_t (*clock)()) {

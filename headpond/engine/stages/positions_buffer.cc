@@ -86,10 +86,10 @@ class PositionsBuffer final : public ReorderBuffer {
 
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
-  OperatorCosts costs_;       // Of the thread that samples.
-  int64_t next_ = 0;          // Of the consumer.
+  OperatorCosts costs_;       // Belong to the thread that samples.
+  int64_t next_ = 0;          // Belongs to the consumer.
   Holes holes_;               // The same.
-  int64_t next_to_open_ = 0;  // Of the thread that opens.
+  int64_t next_to_open_ = 0;  // Belongs to the thread that opens.
 };
 
 }  // namespace

@@ -317,7 +317,7 @@ bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
   const bool is_awaited = needed_now && (role == ThreadRole::helper || host_.consumer.is_waiting);
   if (!is_awaited && room() != Room::yes) return false;
   const double ns = costs_.open_ns() * static_cast<double>(elements_to_open());
-  return role != ThreadRole::helper || !host_.has_workers() || ns <= CostModel::kTaskNs;  // As in find_unclaimed().
+  return role != ThreadRole::helper || !host_.has_workers() || ns <= CostModel::kTaskNs;  // See find_unclaimed().
 }
 
 void ReorderBuffer::claim_open(Task& task) {
@@ -384,7 +384,7 @@ struct ReorderBuffer::Done {
   int64_t elapsed_ns = 0;
   bool waited = false;
   int64_t ended_ns = 0;
-  TaskUse use;  // Of a measured task.
+  TaskUse use;  // For a measured task.
   int64_t read_bytes = 0;
 };
 

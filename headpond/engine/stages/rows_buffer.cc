@@ -37,14 +37,14 @@ void number_from(int64_t first, std::span<int64_t> positions) {
 }
 
 struct Rows final : WorkItem {
-  int64_t number = 0;  // Of the batch, in the epoch.
+  int64_t number = 0;  // Number of the batch in the epoch.
   int64_t first = 0;   // Position of the first row.
   Element batch;
-  // Of what `batch` has for the fields whose rows are written there.
+  // The spec of those fields of `batch` whose rows are written there.
   std::shared_ptr<const Spec> memory;
-  std::vector<OutputSlot> outputs;  // Of row 0; null data for other fields; none if there are only those.
+  std::vector<OutputSlot> outputs;  // Slots of row 0; null data for other fields; none if there are only those.
   std::vector<Element> loose;       // The rows, if there are such fields, which are stacked when all are there.
-  // Of a batch that was gathered from elements.
+  // For a batch that was gathered from elements:
   Got got = Got::value;
   Error error;
   int64_t after = 0;          // The position after its last row.
@@ -297,8 +297,8 @@ class RowsBuffer final : public ReorderBuffer {
     return Got::value;
   }
 
-  // As the operator itself does it, over elements that are made by any threads: so an element that fails is left out,
-  // and what follows moves up. Until some batches came without an error.
+  // Does what the operator itself does, over elements that are made by any threads: so an element that fails is left
+  // out, and what follows moves up. This ends after some batches without an error.
   Got open_by_elements(Context& context, std::shared_ptr<WorkItem>& item) {
     if (!gathered_) begin_gathering();
     auto rows = std::make_shared<Rows>();
@@ -342,19 +342,19 @@ class RowsBuffer final : public ReorderBuffer {
   const Binding binding_;
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
-  OperatorCosts costs_;  // Of the thread that samples.
+  OperatorCosts costs_;  // Belong to the thread that samples.
   std::vector<size_t> row_bytes_;
   // Whether rows of all fields, and of any, are written where they are in the batch.
   bool in_place_ = true, has_place_ = false;
-  std::shared_ptr<const Spec> memory_;  // Of a batch of full size.
+  std::shared_ptr<const Spec> memory_;  // The same of a batch of full size.
 
-  // Of the thread that opens.
+  // Belong to the thread that opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;
   bool by_elements_ = false;
   std::unique_ptr<Iterator> gathered_;
   int64_t good_in_a_row_ = 0;
 
-  // Of the consumer.
+  // Belong to the consumer.
   int64_t given_ = 0, next_ = 0;
 };
 

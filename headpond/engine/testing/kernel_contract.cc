@@ -248,7 +248,7 @@ class KernelCheck {
   const KernelRef kernel_;
   const KernelContractOptions& options_;
   const std::vector<FieldRole> roles_;
-  std::vector<Fields> arguments_;  // Of the kernel itself.
+  std::vector<Fields> arguments_;  // Arguments of the kernel itself.
   KernelScratch scratch_;
 };
 

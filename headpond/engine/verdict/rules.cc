@@ -14,7 +14,7 @@ using Holds = std::optional<Finding>;
 
 constexpr int64_t kLeastSteps = 20;
 constexpr double kLeastSeconds = 2, kNoWait = 0.05, kMostIoThreads = 256;
-constexpr double kCopyBytesPerNs = 4;  // Of memory.
+constexpr double kCopyBytesPerNs = 4;  // Speed of memory.
 
 double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
@@ -28,7 +28,7 @@ const TaskTimes& make_of(const Question& q) { return q.limiting->totals.make; }
 
 double blocked_share(const TaskTimes& times) { return share(times.blocked_ns, times.wall_ns); }
 
-// Of the work of all stages, the share in which it waited for a processor.
+// The share of all stages' work in which it waited for a processor.
 double queue_share(const Figures& figures) {
   double queue = 0, all = 0;
   for (const StageFigures& stage : figures.stages) {

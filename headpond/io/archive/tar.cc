@@ -119,7 +119,7 @@ bool TarReader::has_end() const { return state_->has_end(); }
 Result<TarSamples> group_tar(const TarIndex& index, std::string_view name) try {
   TarSamples groups;
   std::unordered_set<std::string_view> keys;
-  std::unordered_set<std::string> extensions;  // Of the last sample.
+  std::unordered_set<std::string> extensions;  // Extensions of the last sample.
   for (size_t i = 0; i < index.members.size(); ++i) {
     const auto parts = internal::split_tar_name(index.members[i].name);
     if (!parts) {

@@ -36,7 +36,7 @@ struct Header {
   uint32_t crc;
   uint64_t packed_size, size, offset;
   std::string_view name;
-  uint64_t bytes;  // Of the header.
+  uint64_t bytes;  // Size of the header.
 };
 
 std::string_view characters(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }

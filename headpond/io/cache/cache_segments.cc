@@ -55,7 +55,7 @@ struct CacheSegments::Mapping {
   const std::span<const std::byte> bytes;  // Beyond the file's end, as it grows.
   const FileFacts facts;                   // When it was mapped.
   std::optional<MappingGuard> guard;
-  mutable std::atomic<uint64_t> known_size;  // Of the file, at least.
+  mutable std::atomic<uint64_t> known_size;  // The file has at least this size.
   Buffer* owner = nullptr;                   // Its release deletes this; all_mappings_ has a count of it.
 };
 

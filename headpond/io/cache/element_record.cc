@@ -22,9 +22,9 @@ constexpr int kMostRank = 32;
 struct Header {
   char magic[4] = {kMagic[0], kMagic[1], kMagic[2], kMagic[3]};
   uint32_t fields = 0;
-  uint64_t size = 0;  // Of the record.
+  uint64_t size = 0;  // Size of the record.
   uint64_t key = 0;
-  uint64_t number = 0;       // Of the record of its source.
+  uint64_t number = 0;       // Number of the record in its source.
   uint64_t name_offset = 0;  // The source's name; it has name_size bytes.
   uint64_t name_size = 0;
 };
@@ -32,7 +32,7 @@ struct Header {
 struct Field {
   uint8_t dtype = 0, rank = 0;
   uint8_t zeros[6] = {};
-  uint64_t offset = 0, size = 0;  // Of the values, from the record's begin on.
+  uint64_t offset = 0, size = 0;  // Where the values lie, from the record's begin on.
 };
 static_assert(sizeof(Header) == 48 && sizeof(Field) == 24);
 static_assert(std::is_trivially_copyable_v<Header> && std::is_trivially_copyable_v<Field>);

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kGzip = 15 + 16;  // The largest window, and gzip's header and trailer.
 constexpr size_t kInputBytes = size_t{64} << 10;
-// Of z_stream::data_type after Z_BLOCK: 128 at the end of a block or header, 64 in the last block, below unused bits.
+// In z_stream::data_type after Z_BLOCK: 128 at the end of a block or header, 64 in the last block, below unused bits.
 constexpr int kAtBlock = 128, kInLastBlock = 64, kBits = 7;
 
 }  // namespace

@@ -101,7 +101,7 @@ class JsonExample {
   Level level_ = Level::nothing;
   bool has_features_ = false, has_map_ = false, has_values_ = false;  // The key was found.
   bool is_list_ = false;            // The current feature has a list that is not null.
-  ListKind kind_ = ListKind::none;  // Of the current list.
+  ListKind kind_ = ListKind::none;  // Kind of the current list.
   std::string feature_key_;
   std::string values_;   // The values of the current list, encoded.
   std::string feature_;  // The current Feature.

@@ -15,7 +15,7 @@
 namespace headpond {
 
 Result<ReplacedFile> find_replaced(const std::string& path) {
-  constexpr int kMostLinks = 40;  // As Linux.
+  constexpr int kMostLinks = 40;  // The limit of Linux.
   ReplacedFile found = {path, {}, false};
   const auto mode = internal::mode_of(path);  // Before links are read: those in /proc name no path.
   if (!mode) return fail(mode.error());

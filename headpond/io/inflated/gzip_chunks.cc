@@ -101,7 +101,7 @@ Result<std::shared_ptr<const InflatedChunk>> GzipChunks::inflate(size_t chunk) c
   const uint64_t records = (is_last ? static_cast<uint64_t>(records_) : rows_[chunk + 1].records) - row.records;
   const auto now = examine_path(path_);
   if (!now) return fail(now.error());
-  if (now->size != mark_.size) return changed(row.begin);  // Of equal size the checksum tells.
+  if (now->size != mark_.size) return changed(row.begin);  // If sizes are equal, the checksum tells.
   auto memory = [&]() -> Result<BufferRef> {
     try {
       return read_text(row, bytes, is_last);

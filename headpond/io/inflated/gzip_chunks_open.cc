@@ -53,7 +53,7 @@ struct Marked {
   int64_t changed_ns = 0;
 };
 
-// As mark_of(), without a mapping: of a large file that would take address space.
+// Does mark_of() without a mapping, which would take address space for a large file.
 Result<Marked> read_mark(const std::string& path) {
   const auto file = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(file.error());
@@ -194,12 +194,12 @@ class GzipChunks::Maker {
   GzipChunks& to_;
   const Options options_;
   std::vector<std::byte> text_;  // Inflated, and not taken yet.
-  uint64_t offset_ = 0;          // Of text_.
+  uint64_t offset_ = 0;          // Offset of text_.
   uint64_t lines_ = 0;
   size_t retry_bytes_ = 0;
   bool has_header_ = false;
   bool is_damaged_ = false;
-  uint32_t crc_ = 0;                  // Of the last chunk so far.
+  uint32_t crc_ = 0;                  // Checksum of the last chunk so far.
   std::optional<InflatePoint> next_;  // Where the next chunk can be inflated from, once a record begins after it.
 };
 

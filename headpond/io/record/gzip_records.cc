@@ -14,7 +14,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr uint64_t kLongestPayload = uint64_t{1} << 30;  // As RecordReaderOptions::max_record_bytes.
+constexpr uint64_t kLongestPayload = uint64_t{1} << 30;  // The default of RecordReaderOptions::max_record_bytes.
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 

@@ -141,11 +141,11 @@ class CsvFile::State {
   internal::CsvColumns columns_;
   std::shared_ptr<const RecordIndex> index_;
   int64_t rows_ = 0;
-  std::vector<CsvCell> cells_;  // Of see_row(), used again.
+  std::vector<CsvCell> cells_;  // Memory of see_row(), used again.
   bool was_kept_ = false;
   size_t first_ = 0;         // Where the text after the header begins.
-  std::vector<Mark> marks_;  // Of every kRowsAMark-th row.
-  // Of a large gzip file; then text_ is empty and there is no index_.
+  std::vector<Mark> marks_;  // Marks of every kRowsAMark-th row.
+  // For a large gzip file; then text_ is empty and there is no index_.
   std::shared_ptr<internal::GzipChunks> chunks_;
 };
 
@@ -314,7 +314,7 @@ Result<std::unique_ptr<CsvFile>> CsvFile::State::make_chunked(const std::string&
         options.header ? state->see_header(state->chunks_->header()) : state->choose_numbered(types.size() / 2);
     if (!is_named || !state->columns_.finish_as(types)) return nullptr;
   } else {
-    if (state->rows_ == 0) return nullptr;  // As rare as it is small.
+    if (state->rows_ == 0) return nullptr;  // This is as rare as it is small.
     state->columns_.finish();
     state->chunks_->keep(state->columns_.found_types());
   }

@@ -25,7 +25,7 @@ bool is_file(std::string_view path) {
 
 }  // namespace
 
-// Of each mapping a line "7f00-7f10 r--p 00000000 08:01 4711   /data/a b", then lines "Pss:   12 kB".
+// Each mapping has a line "7f00-7f10 r--p 00000000 08:01 4711   /data/a b", then lines "Pss:   12 kB".
 int64_t mapped_data_bytes(std::istream& smaps) {
   std::map<std::string, MappedFile> files;
   MappedFile* now = nullptr;

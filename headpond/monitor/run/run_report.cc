@@ -251,7 +251,7 @@ std::string memory_table(const RunRecord& run) {
          "program got are its own; what none of them holds is outside.</p>\n";
 }
 
-// Of all the run.
+// What threads took in the whole run.
 std::string threads_table(const RunRecord& run) {
   if (run.points.empty() || run.points.back().threads.empty()) return "";
   const RunPoint& last = run.points.back();

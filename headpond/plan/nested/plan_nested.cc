@@ -61,7 +61,7 @@ std::optional<Scalar> scalar_of(const Tensor& tensor) {
   }
 }
 
-// As it stands in an expression: a float is never taken for an integer.
+// The text of it in an expression: a float is never taken for an integer.
 std::string shown(const Scalar& value) {
   if (const auto* const text = std::get_if<std::string>(&value)) return *text;
   if (const auto* const integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);

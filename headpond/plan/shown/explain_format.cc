@@ -51,7 +51,7 @@ std::string count_text(const Dataset& dataset) {
   return *count == kEndless ? "no end" : fmt::format("{}", *count);
 }
 
-// As stages stand: from the sources to the program.
+// In the order in which stages stand: from the sources to the program.
 std::vector<StageStats> in_plan_order(const LoaderStats& stats) { return {stats.stages.rbegin(), stats.stages.rend()}; }
 
 std::string analysis_text(const Analysis& analysis) {

@@ -76,7 +76,7 @@ struct Coordinator::State {
     return true;
   }
 
-  // Of those that were started before `end`.
+  // Names of threads that were started before `end` and still run.
   std::vector<std::string> live(int64_t end) const HEADPOND_REQUIRES(mu) {
     std::vector<std::string> names;
     for (const Member& member : members) {

@@ -24,7 +24,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
 
   Mutex mu;
   size_t live HEADPOND_GUARDED_BY(mu) = 0;
-  Error failure HEADPOND_GUARDED_BY(mu);  // Of the first producer that failed.
+  Error failure HEADPOND_GUARDED_BY(mu);  // Error of the first producer that failed.
 
   // One start: what its threads share with the callback that runs when a stop is requested. A stopped start runs
   // cancel_op exactly once: the callback runs it, or else the last thread to end. A stop raises its flag before
@@ -103,7 +103,7 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
   } catch (...) {
     const Error error = current_exception_error();
     for (size_t i = started; i < producers.size(); ++i) activities[i]->end(error);
-    // Those that run go on without the others only until they see the stop.
+    // Producers that run go on without the others only until they see the stop.
     queue.set_failure(error);
     start->stop(error);
     (void)queue.close(true);
@@ -150,7 +150,7 @@ void QueueRunner::Run::produce(Start& start, const Producer& producer, internal:
   scope.ends_by(error);
   const bool normal = is_normal_end(error, start.coordinator);
   if (!normal) {
-    // Of several that fail at once, the coordinator and the consumer must be told the same one's error. In this order:
+    // If several fail at once, the coordinator and the consumer must be told the same one's error. In this order:
     // consumers must find the cause when they find the queue closed, and waiting enqueues must find a stop that has
     // this error on record when the close ends them.
     error = first_failure(error);

@@ -12,7 +12,7 @@ struct OwnerCell::Lease {
   OwnerCell& cell;
   ~Lease() {
     own_ = &nobodys_;
-    cell.inside.store(nullptr, std::memory_order_release);  // As a leave: a thread that revokes may see this one.
+    cell.inside.store(nullptr, std::memory_order_release);  // Leaves the lock: a thread that revokes may see this.
     cell.is_taken_.store(false, std::memory_order_release);
   }
 };

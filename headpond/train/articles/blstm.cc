@@ -123,7 +123,7 @@ struct BlstmTrial::State {
   std::unique_ptr<Mode> feed, queue, loader, all_cores;  // Null if the mode does not run.
   std::vector<BlstmRound> rounds;
   bool warm = false;
-  WaitAccount account;  // Of the trainer, in all modes.
+  WaitAccount account;  // Account of the trainer, in all modes.
   StatsCell steps_done;
   LogOfRun run_log;
   RunLog::Watch watched;  // Last: the log reads the members above.
@@ -188,7 +188,7 @@ Result<void> BlstmTrial::State::feed_block(Mode& mode, int64_t count) {
 Result<void> BlstmTrial::State::queue_block(int64_t count) {
   const Shape shape = {options.time, options.batch, options.features};
   FIFOQueue fifo({.capacity = options.capacity, .dtypes = {DType::f32}, .shapes = {shape}, .name = "blstm"});
-  WaitAccount waits(nullptr);  // Of this block, without spans.
+  WaitAccount waits(nullptr);  // Waits of this block, without spans.
   const RunLog::Watch watched_queue = run_log->watch(fifo, waits, {.batch = 1, .producers = 1}, {.name = "queue"});
   const auto produce = [&, left = count](std::stop_token stop) mutable -> Result<void> {
     if (left == count) (void)pin_this_thread(cpus.producers);

@@ -51,7 +51,7 @@ struct NucleiNet final : nn::Module {
     register_module("up1", up1);
     register_module("head", head);
   }
-  // Of [n, 5, h, w] with h and w that 4 divides: [n, h, w], above 0 where a nucleus is.
+  // Maps [n, 5, h, w], where 4 divides h and w, to [n, h, w], above 0 where a nucleus is.
   torch::Tensor forward(const torch::Tensor& input) {
     // Clicks are as they are: how many a batch has changes so much that its mean and variance say nothing of the next.
     const torch::Tensor colours = norm(input.slice(1, 0, kColours)), clicks = input.slice(1, kColours);

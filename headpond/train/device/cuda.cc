@@ -124,7 +124,7 @@ class PinnedBlocks {
 
   const std::shared_ptr<CudaContext> context_;
   Mutex mu_;
-  std::deque<Block> kept_ HEADPOND_GUARDED_BY(mu_);  // Those that came back last are last.
+  std::deque<Block> kept_ HEADPOND_GUARDED_BY(mu_);  // Blocks that came back last are last.
   size_t kept_bytes_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 

@@ -109,7 +109,7 @@ struct CheckpointFolder::State {
 
   const std::string path;
   const LockedFile lock;
-  std::set<int64_t> not_whole;  // As newest() found them.
+  std::set<int64_t> not_whole;  // Steps that newest() found damaged.
 };
 
 Result<int64_t> CheckpointFolder::State::write_into(const std::string& folder, const Checkpoint& checkpoint) const {

@@ -151,7 +151,7 @@ class Profiler final : public Hook {
  private:
   const ProfilerOptions options_;
   EveryTimer timer_;
-  std::optional<Recording> recording_;  // Of the step.
+  std::optional<Recording> recording_;  // Records the step.
 };
 
 class EarlyStopping final : public Hook {

@@ -213,7 +213,7 @@ void BaselineDecoder::invert_row(int64_t row, const int16_t* coefficients) {
   }
 }
 
-// Of a component of chroma, at the columns of pixels.
+// A row of a component of chroma, at the columns of pixels.
 const uint8_t* BaselineDecoder::upsampled(size_t which, int64_t y) {
   const FrameComponent& luma = frame_.components[0];
   const Plane& plane = planes_[which];

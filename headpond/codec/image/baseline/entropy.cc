@@ -31,14 +31,14 @@ uint32_t pass_one(ScanBits& bits, const HuffmanTable& table, uint32_t k) {
   }
   const uint32_t symbol = take_symbol(bits, table, entry);
   if (symbol == kNoSymbol) return 65;
-  // As libjpeg has it, zeros may reach beyond the block.
+  // Zeros may reach beyond the block, as in libjpeg.
   if (symbol == 0xf0) return std::min(k + 16, 64U);
   if ((symbol & 15) == 0) return 0;
   bits.skip(static_cast<int>(symbol & 15));
   return k + (symbol >> 4) + 1;
 }
 
-// As take_others, without the values.
+// Like take_others, without the values.
 inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
   uint32_t k = 1;
   while (k < 64) {

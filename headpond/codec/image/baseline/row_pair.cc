@@ -13,7 +13,7 @@ struct Lane {
   const RowBlock* block = nullptr;
   const RowBlock* end = nullptr;
   int16_t* memory = nullptr;
-  const FrameComponent* component = nullptr;  // Of the block.
+  const FrameComponent* component = nullptr;  // The block's component.
   BlockState state = {};
 };
 

@@ -95,7 +95,7 @@ HWY_INLINE void invert_lines(H (&v)[8]) {
   v[4] = descaled<Shift>(e3 - o3);
 }
 
-// Of each part by itself.
+// Transposes each part by itself.
 HWY_INLINE void transpose(H (&v)[8]) {
   I pairs[8];
   for (size_t i = 0; i < 4; ++i) {

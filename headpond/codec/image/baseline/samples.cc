@@ -7,7 +7,7 @@
 namespace headpond::jpeg_internal {
 namespace {
 
-// As of 16-bit lanes, which damaged files can make overflow.
+// Wraps like 16-bit lanes, which damaged files can make overflow.
 int16_t wrapped(int value) { return static_cast<int16_t>(static_cast<uint16_t>(static_cast<uint32_t>(value))); }
 
 uint32_t dot(int first, int second, const int16_t (&factors)[2]) {

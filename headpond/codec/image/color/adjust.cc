@@ -67,7 +67,7 @@ void saturate(std::span<const float> in, float* out, double factor) {
   }
 }
 
-// As hue_pixel() of color_rows_internal.h, without rounding.
+// Does what hue_pixel() of color_rows_internal.h does, without rounding.
 void turn_hue(std::span<const float> in, float* out, float shift) {
   for (size_t i = 0; i < in.size(); i += 3) {
     const float r = in[i], g = in[i + 1], b = in[i + 2];

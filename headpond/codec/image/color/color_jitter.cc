@@ -18,7 +18,7 @@ namespace {
 struct JitteredFactor {
   const char* name;
   Result<void> (*adjust)(const Tensor& image, std::byte* out, double factor);
-  double low = 0, high = 0;  // Of the factor.
+  double low = 0, high = 0;  // Range of the factor.
   bool changes = false;
 };
 constexpr size_t kJittered = 4;

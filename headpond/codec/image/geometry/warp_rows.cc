@@ -58,7 +58,7 @@ class AffineRows {
     const Span by_x = narrowed(span, x_, step_[0], low * one, width * one);
     return narrowed(by_x, y_, step_[1], low * one, height * one);
   }
-  // Of pixel `at`, which lies in an image: 64 bits are enough, and wrap after the last one.
+  // The source of pixel `at`, which lies in an image: 64 bits are enough, and wrap after the last one.
   uint64_t x(int64_t at) const { return static_cast<uint64_t>(x_ + step_[0] * at); }
   uint64_t y(int64_t at) const { return static_cast<uint64_t>(y_ + step_[1] * at); }
   uint64_t step_x() const { return static_cast<uint64_t>(step_[0]); }

@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::string_view kJpeg = "jpeg", kPng = "png";
 
-// As the kernel decode_jpeg() says it, whose name is in the message already.
+// Words the error like the kernel decode_jpeg(), whose name is in the message already.
 tl::unexpected<Error> fail_jpeg(const Error& error) {
   return fail(error.kind(), error.message().substr(kJpeg.size() + 2));
 }
 
-// Of the warnings of any format.
+// Takes the warnings of any format.
 template <class Warnings>
 Result<KernelDefects> as_defects(Result<Warnings> warnings) {
   if (!warnings) return fail(std::move(warnings).error());

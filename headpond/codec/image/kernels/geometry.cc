@@ -75,7 +75,7 @@ Result<void> apply(const Stage& stage, const KernelCall& call, Geometry& geometr
   return {};
 }
 
-// Of pixels that repeat after `period`, the second half mirrored.
+// The index in pixels that repeat after `period`, the second half mirrored.
 int64_t mirrored(int64_t i, int64_t period) {
   i %= period;
   return i < 0 ? i + period : i;
@@ -86,7 +86,7 @@ bool may_pad(const Stage& stage) {
   return window != nullptr && window->may_pad;
 }
 
-// Of `stages` before the stage number `i`: one of this kind.
+// Whether a stage of this kind comes before stage `i`.
 template <class T>
 bool has_before(const Stages& stages, size_t i) {
   return std::any_of(stages.begin(), stages.begin() + static_cast<std::ptrdiff_t>(i),

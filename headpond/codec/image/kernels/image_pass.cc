@@ -60,7 +60,7 @@ class ImageMaking {
   }
 
  private:
-  // Of the padding.
+  // Chooses the padding's values.
   Result<void> choose_fill() {
     if (geometry_.padding == nullptr) return {};
     const std::vector<double>& values = geometry_.padding->fill;
@@ -294,7 +294,7 @@ class ImageMaking {
   const DType dtype_;
   const int channels_;
   const size_t pixel_;          // Bytes.
-  ImageWindow window_, valid_;  // As geometry's, in the image as it is decoded.
+  ImageWindow window_, valid_;  // Those of geometry, in the decoded image.
   ImageWindow base_;            // The window, or what of it has pixels.
   bool pads_first_ = false;     // Before the resize, or with the image's own pixels.
   JpegOptions options_;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kDecodeJpeg = "decode_jpeg";
 
-// As the functions refuse it, but while the pipeline is built.
+// Refuses what the functions refuse, but while the pipeline is built.
 void check_jpeg_options(const JpegOptions& options) {
   const auto checked = jpeg_internal::check_options(options, kDecodeJpeg);
   if (!checked) throw Exception(checked.error());

@@ -29,7 +29,7 @@ HWY_INLINE I constant(int32_t value) { return hn::Set(Ints(), value); }
 
 HWY_INLINE void store(ii::AsF32, F values, float* to) { hn::StoreU(values, Floats(), to); }
 
-// As to_bf16().
+// Rounds like to_bf16().
 HWY_INLINE void store(ii::AsBf16, F values, uint16_t* to) {
   const I bits = hn::BitCast(Ints(), values);
   const I size = hn::And(bits, constant(0x7fffffff));
@@ -40,7 +40,7 @@ HWY_INLINE void store(ii::AsBf16, F values, uint16_t* to) {
   hn::StoreU(hn::DemoteTo(Halves(), hn::And(hn::ShiftRight<16>(chosen), constant(0xffff))), Halves(), to);
 }
 
-// As to_f16().
+// Rounds like to_f16().
 HWY_INLINE void store(ii::AsF16, F values, uint16_t* to) {
   const I bits = hn::BitCast(Ints(), values);
   const I size = hn::And(bits, constant(0x7fffffff));

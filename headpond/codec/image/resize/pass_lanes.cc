@@ -28,13 +28,13 @@ namespace ri = resize_internal;
 using Bytes = hn::CappedTag<uint8_t, 64>;
 using Ints = hn::Repartition<int32_t, Bytes>;
 using Halves = hn::Repartition<int16_t, Bytes>;
-using FewBytes = hn::Rebind<uint8_t, Ints>;  // As many as there are ints.
+using FewBytes = hn::Rebind<uint8_t, Ints>;  // One byte for each int.
 using HalfBytes = hn::Rebind<uint8_t, Halves>;
 using B = hn::Vec<Bytes>;
 using I = hn::Vec<Ints>;
 using H = hn::Vec<Halves>;
 
-constexpr int64_t kBlocks = HWY_MAX_BYTES / 16;  // Of 16 bytes, in a vector.
+constexpr int64_t kBlocks = HWY_MAX_BYTES / 16;  // Blocks of 16 bytes in a vector.
 
 // Sums of 16-bit products; the low parts of weights apart from the high ones.
 struct Sums {
@@ -69,7 +69,7 @@ HWY_INLINE B load_blocks(const uint8_t* from, const int64_t* offsets) {
 #endif
 }
 
-constexpr uint8_t kNone = 0x80;  // As an index: a zero.
+constexpr uint8_t kNone = 0x80;  // An index that gives a zero.
 
 // Block b gets word b four times.
 HWY_INLINE H spread(const uint32_t* words) {
@@ -83,7 +83,7 @@ HWY_INLINE H spread(const uint32_t* words) {
 }
 
 template <int kChannels>
-struct PixelPairs;  // Of the first four pixels of a block: two beside each other by channel, as 16 bits.
+struct PixelPairs;  // For the first four pixels of a block: two beside each other by channel, as 16 bits.
 template <>
 struct PixelPairs<3> {
   alignas(16) static constexpr uint8_t kFirst[16] = {0, kNone, 3, kNone, 1,     kNone, 4,     kNone,
@@ -239,7 +239,7 @@ HWY_INLINE H pair_of(uint32_t first, uint32_t second) {
 struct RowDigits {
   B digit[3];
 
-  // Of weights j to j + 3. False iff one has more digits.
+  // Takes weights j to j + 3. False iff one has more digits.
   HWY_INLINE bool set(const int32_t* weights, int64_t count, int64_t j) {
     uint32_t words[3] = {};
     bool is_exact = true;

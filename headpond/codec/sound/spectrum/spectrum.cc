@@ -15,7 +15,7 @@ namespace {
 // Values are at least the largest one less `range`.
 void limit_range(std::span<float> values, float range) {
   if (values.empty()) return;
-  std::array<float, 16> largest_of;  // Of every sixteenth value each.
+  std::array<float, 16> largest_of;  // Each is the largest of every sixteenth value.
   largest_of.fill(values[0]);
   const size_t whole = values.size() / largest_of.size() * largest_of.size();
   for (size_t i = 0; i < whole; i += largest_of.size()) {

@@ -45,7 +45,7 @@ class LengthsInstead final : public ViewObserver {
 
  private:
   const Node& source_;
-  std::shared_ptr<const View> below_;  // Of the node that was seen last; inputs are seen before the node.
+  std::shared_ptr<const View> below_;  // View of the node that was seen last; inputs are seen before the node.
   bool is_above_ = false;              // The source was seen.
 };
 

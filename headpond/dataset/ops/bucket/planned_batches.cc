@@ -59,7 +59,7 @@ class PlannedIterator final : public Iterator {
       const Got got = input_->next(context, row);
       if (got == Got::pending || got == Got::end) return got;
       ++read_;
-      out.key = row.key;  // Of a row that fails.
+      out.key = row.key;  // Key of the row that fails.
       out.provenance = row.provenance;
       if (got != Got::value) return got;
       if (Error error = refusal(count, row)) return context.fail(std::move(error));

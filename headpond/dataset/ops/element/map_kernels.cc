@@ -25,13 +25,13 @@ constexpr const char* kOp = "map";
 // A field that kernels see, in the order of MapFields.
 struct RoleField {
   FieldRole role;
-  size_t index;  // Of the field in the element.
+  size_t index;  // Index of the field in the element.
 };
 
 struct Plan {
   std::vector<RoleField> fields;
-  std::vector<FieldRole> roles;          // Of the fields.
-  std::vector<KernelRef> chain;          // As the user wrote it.
+  std::vector<FieldRole> roles;          // Roles of the fields.
+  std::vector<KernelRef> chain;          // The kernels in the user's order.
   std::optional<size_t> companion = {};  // The field for the first kernel.
   bool join = true;
 };

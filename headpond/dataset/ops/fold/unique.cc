@@ -47,7 +47,7 @@ class UniqueIterator final : public Iterator {
   std::unique_ptr<Iterator> input_;
   std::unordered_set<std::string> seen_;
   int64_t read_ = 0;    // Answers of the input. Less than passed_ after a restore.
-  int64_t passed_ = 0;  // Of those, the ones before this iterator's position.
+  int64_t passed_ = 0;  // How many of them come before this iterator's position.
   internal::Holes holes_;
 };
 

@@ -155,9 +155,9 @@ class ChildrenIterator final : public Iterator {
 
   const Children& children_;
   const Binding binding_;
-  SequentialFeed feed_;  // Of the datasets, which are dropped while the run goes on.
+  SequentialFeed feed_;  // Opens the datasets, which are dropped while the run goes on.
   const std::unique_ptr<Iterator> input_;
-  std::vector<Slot> slots_;  // Those of the cycle in which a dataset has begun.
+  std::vector<Slot> slots_;  // Slots of the cycle in which a dataset has begun.
   int64_t turn_ = 0;         // The slot.
   int64_t given_ = 0;        // Elements in this turn.
   int64_t open_ = 0;         // Slots that are not empty.

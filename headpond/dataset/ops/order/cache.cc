@@ -98,7 +98,7 @@ Step cache_step(std::string op, CacheOptions options) {
 Step cache(CacheOptions options) { return cache_step("cache", std::move(options)); }
 
 Step internal::cache_in(std::string folder) {
-  if (folder.empty()) return cache();  // As tf.data's filename.
+  if (folder.empty()) return cache();  // Like tf.data's empty filename: in memory.
   return cache({.folder = std::move(folder)});
 }
 

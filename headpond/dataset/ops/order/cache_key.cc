@@ -15,7 +15,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr int kFormat = 1;  // Of the bytes of an element: another one is another cache.
+constexpr int kFormat = 1;  // Format of an element's bytes: another one is another cache.
 
 constexpr int64_t kMostMadeSeen = 100'000;  // Datasets of one function that are looked at.
 constexpr int64_t kFirstMadeSeen = 16;      // If these read no file, the others of the function don't either.

@@ -51,7 +51,7 @@ class Rebatch final : public Node {
   bool iterates() const override { return true; }  // Rows move up where a batch fails.
 
   const Cycle sizes;
-  const int64_t rows_in;  // Of each batch of the input; kUnknown.
+  const int64_t rows_in;  // Rows of each batch of the input; kUnknown.
   const bool drop_remainder;
 };
 

@@ -44,7 +44,7 @@ class Window final : public Node {
   const Step each_;
 };
 
-// Of windows that are stacked, each to one element.
+// Gives windows that are stacked, each to one element.
 class WindowView final : public View {
  public:
   WindowView(const Window& node, const Binding& binding)

@@ -73,7 +73,7 @@ class Folder final : public internal::SourceFile {
   void add(const std::string& facts) { digest_ = crc32c_extend(digest_, std::as_bytes(std::span(facts))); }
 
   const std::vector<LabelledFile> files_;
-  uint32_t digest_ = 0;  // Of the names of classes; of names, labels and sizes of files.
+  uint32_t digest_ = 0;  // Digest of the names of classes; of names, labels and sizes of files.
 };
 
 Result<LabelledFolder> files_in(const std::string& root, const FolderOptions& options) {

@@ -40,7 +40,7 @@ class Lines final : public internal::SourceFile {
   const std::unique_ptr<LineFile> file_;
 };
 
-// Of a large gzip file, which is inflated a chunk at a time.
+// Lines of a large gzip file, which is inflated a chunk at a time.
 class InflatedLines final : public internal::SourceFile {
  public:
   explicit InflatedLines(std::unique_ptr<internal::GzipLines> file) : file_(std::move(file)) {}

@@ -103,7 +103,7 @@ class Records final : public internal::SourceFile {
   const std::shared_ptr<const Damage> damage_;
 };
 
-// Of a file that has not changed since its offsets were kept.
+// Records of a file that has not changed since its offsets were kept.
 class ReadyRecords final : public internal::SourceFile {
  public:
   ReadyRecords(std::unique_ptr<internal::KnownRecords> records, std::shared_ptr<const Damage> damage)
@@ -139,7 +139,7 @@ class ReadyRecords final : public internal::SourceFile {
   const std::shared_ptr<const Damage> damage_;
 };
 
-// Of a gzip file, which is inflated a chunk at a time.
+// Records of a gzip file, which is inflated a chunk at a time.
 class InflatedRecords final : public internal::SourceFile {
  public:
   InflatedRecords(std::string path, std::unique_ptr<internal::GzipRecords> file, std::shared_ptr<const Damage> damage)

@@ -24,7 +24,7 @@ class ZipView final : public View {
     for (size_t k = 0; k < inputs_.size(); ++k) {
       const OutputSlots own = take_first(outputs, node_.input(k).spec().size());
       if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) {
-        if (k > 0) out.provenance = in.provenance;  // Of the one that failed.
+        if (k > 0) out.provenance = in.provenance;  // The one that failed.
         return got;
       }
       append(in, out);

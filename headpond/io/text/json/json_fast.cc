@@ -65,7 +65,7 @@ class Reader {
   }
 
  private:
-  // As a float, -0 is not 0, which an integer does not tell.
+  // -0 as a float is not 0, which an integer does not tell.
   bool integer(int64_t value, JsonValues& to) const {
     return (value != 0 || text_.find("-0") == std::string_view::npos) && to.integer(value);
   }

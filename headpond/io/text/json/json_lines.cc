@@ -145,8 +145,8 @@ class Events {
   const std::string_view text_;
   const char* seen_;
   std::vector<JsonValues> values_;
-  size_t begin_ = 0, end_ = 0;      // Of the last token.
-  uint64_t depth_ = 0;              // Of open objects and arrays.
+  size_t begin_ = 0, end_ = 0;      // Where the last token lies.
+  uint64_t depth_ = 0;              // Depth of open objects and arrays.
   size_t field_ = KeyTable::kNone;  // The field of the current key of the outermost object.
   Error error_;
 };
