@@ -247,20 +247,28 @@ struct BufferPool::State {
   // `block` is null if its allocation failed.
   void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
     const auto bytes = static_cast<int64_t>(class_size(size_class));
-    bool keep = false, is_last = false;
     {
       MutexLock lock(stripe.mu);
       const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
       const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
-      keep = block != nullptr && !stripe.pool_is_gone &&
-             free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
-             used_then + free_then <= max_bytes.load(std::memory_order_relaxed) &&
-             keep_free(stripe.free[size_class], block);
+      const bool keep = block != nullptr && !stripe.pool_is_gone &&
+                        free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
+                        used_then + free_then <= max_bytes.load(std::memory_order_relaxed) &&
+                        keep_free(stripe.free[size_class], block);
       count(stripe, -bytes, keep ? bytes : 0);
-      is_last = --stripe.owned == 0 && stripe.pool_is_gone;
+      if (keep) {
+        --stripe.owned;
+        return;
+      }
     }
-    if (!keep && block != nullptr) free_block(block, class_size(size_class));
-    if (is_last) end_stripe();
+    // The block still counts as owned, so that the last one of another thread does not end the pool meanwhile.
+    if (block != nullptr) free_block(block, class_size(size_class));
+    if (disown(stripe)) end_stripe();
+  }
+  // Whether the pool is gone and this was its stripe's last buffer.
+  static bool disown(Stripe& stripe) {
+    MutexLock lock(stripe.mu);
+    return --stripe.owned == 0 && stripe.pool_is_gone;
   }
 
   BufferPoolStats stats() {

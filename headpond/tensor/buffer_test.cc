@@ -10,6 +10,8 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <latch>
+#include <memory>
 #include <new>
 #include <optional>
 #include <thread>
@@ -189,6 +191,39 @@ TEST(BufferPool, ItsBuffersMayOutliveIt) {
   }
   std::memset(survivor->data(), 7, 100);
   EXPECT_EQ(survivor->data()[99], std::byte{7});
+}
+
+// The last two buffers of a pool that is gone come back at once: neither may end the pool before the other one's block
+// is freed by it.
+TEST(BufferPool, LivesUntilTheLastBlockIsFreed) {
+  std::latch is_inside(1), other_is_back(1);
+  auto token = std::make_shared<int>(0);
+  const std::weak_ptr<int> hooks_live = token;
+  std::atomic<int> releases = 0;
+  bool lived = false;
+  BufferRef first, second;
+  {
+    BufferPool pool(BlockHooks{.allocate = [](size_t size) { return std::aligned_alloc(64, (size + 63) / 64 * 64); },
+                               .release =
+                                   [&, token](void* block, size_t) {
+                                     std::free(block);
+                                     if (releases++ > 0) return;
+                                     is_inside.count_down();
+                                     other_is_back.wait();
+                                     lived = !hooks_live.expired();
+                                   }});
+    first = pool.allocate(size_t{1} << 20);
+    second = pool.allocate(size_t{1} << 20);
+  }
+  token.reset();
+  EXPECT_FALSE(hooks_live.expired()) << "control: buffers keep the pool";
+  std::thread other([&] { first = {}; });
+  is_inside.wait();
+  second = {};
+  other_is_back.count_down();
+  other.join();
+  EXPECT_TRUE(lived);
+  EXPECT_TRUE(hooks_live.expired()) << "control: the pool ends with its last buffer";
 }
 
 TEST(BufferPool, RefusesWhatCannotBe) {
