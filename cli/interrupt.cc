@@ -42,7 +42,7 @@ struct Interrupt::State {
     await(-1);
     if (done) return;
     source.request_stop();
-    await(static_cast<int>(patience.count()));
+    await(static_cast<int>(grace.count()));
     if (done) return;
     MutexLock lock(mu);
     if (words) words();
@@ -60,7 +60,7 @@ struct Interrupt::State {
       const ssize_t got = read(event, &count, sizeof(count));
   }
 
-  std::chrono::milliseconds patience;
+  std::chrono::milliseconds grace;
   int event = -1;
   std::stop_source source;
   std::atomic<bool> done = false;
@@ -70,8 +70,8 @@ struct Interrupt::State {
   Thread thread;
 };
 
-Interrupt::Interrupt(std::chrono::milliseconds patience) : state_(std::make_unique<State>()) {
-  state_->patience = patience;
+Interrupt::Interrupt(std::chrono::milliseconds grace) : state_(std::make_unique<State>()) {
+  state_->grace = grace;
   state_->event = eventfd(0, EFD_CLOEXEC);
   if (state_->event < 0) throw Exception(Error(ErrorKind::ResourceExhausted, "no descriptor is left for signals"));
   g_signals = 0;

@@ -9,11 +9,11 @@
 
 namespace headpond::cli {
 
-/// At most one exists at a time. The first signal stops the token. If the program still runs after `patience`, its last
+/// At most one exists at a time. The first signal stops the token. If the program still runs after `grace`, its last
 /// words are called and the process exits with code 130; a second signal does the same at once. Thread-safe.
 class Interrupt {
  public:
-  explicit Interrupt(std::chrono::milliseconds patience = std::chrono::milliseconds(1700));
+  explicit Interrupt(std::chrono::milliseconds grace = std::chrono::milliseconds(1700));
   /// Restores the former signal handlers. If last words are running, waits for the exit.
   ~Interrupt();
   Interrupt(const Interrupt&) = delete;

@@ -109,7 +109,7 @@ Result<std::vector<BenchSample>> cycle(Files& files) {
   return samples;
 }
 
-// Without the data the target is missed: who checks targets learns that it was not measured.
+// Without the data the target is missed: a check of targets then says that it was not measured.
 void add_rows(Bench& bench, const Compressed& each, const std::string& folder) {
   BenchTarget target = {"record.gzip." + each.name, each.name + ": at least 2 x zlib", true, 2, {}};
   if (each.files.empty()) {

@@ -175,7 +175,7 @@ class Convert(FilesCase):
     def test_killed_inside_a_shard_of_any_input_it_goes_on_to_the_same_bytes(self):
         for source in ("csv", "folder", "tar", "wav"):
             words = self.put_growing(source)
-            self.assertGreater(self.check_kills(5, source, words, "--shards", "3"), 20, "behind the first shard")
+            self.assertGreater(self.check_kills(5, source, words, "--shards", "3"), 20, "after the first shard")
             self.assertGreater(self.check_kills(3, source, words, "--shards", "3", "--to", "tar"), 0)
 
     def test_killed_at_random_moments_it_goes_on_to_the_same_bytes(self):

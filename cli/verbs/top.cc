@@ -70,7 +70,7 @@ std::string pipeline_text(const PipelinePoint& point, const RunRecord& run) {
   return record->verdict.op.empty() ? text : text + ":" + record->verdict.op;
 }
 
-// The largest of who holds the memory, as it was when that was last looked at.
+// The largest holders of memory, when that was last looked at.
 std::string memory_text(const RunRecord& run) {
   const RunPoint* const looked = last_looked_at(run);
   if (looked == nullptr || looked->memory.empty()) return "";

@@ -143,7 +143,7 @@ __attribute__((target("xsave"))) uint64_t dirty_halves() { return _xgetbv(1) & (
 
 __attribute__((target("avx"))) void clean() { _mm256_zeroupper(); }
 
-// Not compiled for AVX: the compiler would clean up behind it.
+// Not compiled for AVX: the compiler would clean up after it.
 void make_dirty() { asm volatile("vcmpps $15, %%ymm0, %%ymm0, %%ymm0" ::: "xmm0"); }
 
 bool can_ask() {

@@ -14,7 +14,7 @@
 namespace headpond {
 
 /// Copies share the value and its computation. Thread-safe: the first thread that asks computes it, others wait for
-/// that. If the computation throws, the exception goes to whoever asked, and the next one to ask computes again.
+/// that. If the computation throws, the exception goes to the caller, and the next call computes again.
 template <class T>
 class Lazy {
  public:

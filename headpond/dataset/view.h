@@ -52,7 +52,7 @@ class Context {
     error = std::move(what);
     return Got::error;
   }
-  /// What on_error did on the way to the next answer; whoever delivers that answer delivers these with it, in this
+  /// What on_error did on the way to the next answer; the operator that delivers it delivers these with it, in this
   /// order, and empties the list. An Iterator appends to it and never looks at it, but for one that reads elements
   /// again after a restore: it removes what was appended then, which was delivered before.
   std::vector<FailedElement> failed;

@@ -113,7 +113,7 @@ class Loader {
   Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const {
     return profile_of(stats(), options);
   }
-  /// For those who watch this Loader, and want its figures after its end too. The thread that calls next() calls it.
+  /// Its figures for monitors, after its end too. Called by the thread that calls next().
   LoaderView view() const;
   /// Between two calls of next(): the time until the next one is not that of a step. For a validation, say, or a
   /// checkpoint.

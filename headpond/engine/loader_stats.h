@@ -37,7 +37,7 @@ struct StageTotals {
   int64_t takes = 0;      ///< Work items taken.
   int64_t late = 0;       ///< Work items that were asked for before they were ready.
   double starved_ns = 0;  ///< Time in next() while an item was late: the stage, or one before it, is slow.
-  double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: whoever takes from it is slow.
+  double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: its consumer is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.
   /// Bytes that its tasks read from files, by Headpond's sources and readers: compressed bytes of a compressed file; of
   /// a mapped one the records, rows and lines that were asked for, also if the system had them in memory. Not what is
@@ -87,7 +87,7 @@ struct RecentSteps {
   std::vector<StepTime> steps = {};
 };
 
-/// An operator's memory: blocks that were allocated for it, whoever looks at them now; those of batches go over to the
+/// An operator's memory: blocks that were allocated for it, whoever reads them now; those of batches go over to the
 /// program with next().
 struct OperatorMemory {
   std::string op;

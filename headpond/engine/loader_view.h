@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader says of itself, for those who watch it: also after it is gone.
+// A Loader's figures, for monitors: also after it is gone.
 #pragma once
 
 #include <memory>

@@ -243,9 +243,9 @@ TEST_F(Shards, ThatAreNotAsTheyWereWrittenAreWrittenAgain) {
   ASSERT_TRUE(write_shards(records(), options("whole")));
   const auto whole = files("whole");
   for (const auto& [name, bytes] : whole) {
-    for (const bool is_cut : {false, true}) {
+    for (const bool is_truncated : {false, true}) {
       auto damaged = bytes;
-      if (is_cut) {
+      if (is_truncated) {
         damaged.resize(damaged.size() / 2);
       } else {
         damaged[damaged.size() / 2] ^= std::byte{1};

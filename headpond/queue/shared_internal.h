@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What queues, staging areas and barriers share behind their handles: names, sharing by name, what happens when the
+// What the objects of queues, staging areas and barriers share: names, sharing by name, what happens when the
 // last handle is destroyed, and exceptions that become errors.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the head of a block says about whom it is counted for.
+// What the head of a block says about the account that it is counted for.
 #pragma once
 
 #include <array>

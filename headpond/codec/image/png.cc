@@ -49,7 +49,7 @@ struct Session {
   // Rows in colour that become grey.
   bool makes_grey() const { return layout.has_color() && !target.wants_color(); }
   size_t decoded_row_bytes() const { return layout.width * decoded_channels() * target.value_bytes(); }
-  // Rows are decoded into their places in the target.
+  // Rows are decoded directly into the target.
   bool is_direct() const {
     const ImageWindow& window = target.window;
     return !makes_grey() && window.width == layout.width && (window.height == layout.height || !layout.is_interlaced);

@@ -45,7 +45,7 @@ struct Mp3Frames {
   uint64_t first = 0;        ///< The offset of the first one with sound.
   int64_t frames = 0;        ///< Whole frames.
   int64_t stated = -1;       ///< What the file's first frame says; -1: nothing.
-  uint64_t damage = 0;       ///< The offset of the first place without a frame before the last one; 0: there is none.
+  uint64_t damage = 0;       ///< The first offset without a frame, if before the last frame; 0: there is none.
   bool ends_inside = false;  ///< The last frame is not whole.
   int64_t samples = 0;       ///< Samples of a frame and channel.
   std::vector<std::byte>

@@ -76,7 +76,7 @@ void note(KernelCall& call, const Decoded& decoded) {
   if (decoded.is_truncated) call.note({1, "frames are missing at the end, or damaged"});
 }
 
-// Decodes a random crop. Where its place does not follow from the file's head, it decodes all and crops then.
+// Decodes a random crop. If its begin does not follow from the file's head, it decodes all and crops then.
 class DecodeCrop final : public Kernel {
  public:
   DecodeCrop(const std::string& decoder, const SoundOptions& options, const KernelRef& crop)

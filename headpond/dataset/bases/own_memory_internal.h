@@ -8,7 +8,7 @@ namespace headpond::internal {
 
 /// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
 void own_memory(Element& element);
-/// The same. Its blocks are counted for whom the calling thread allocates, as it keeps them: see MemoryAccount::keep().
+/// The same. Its blocks are counted for the calling thread's account, which keeps them: see MemoryAccount::keep().
 void keep_memory(Element& element);
 
 }  // namespace headpond::internal

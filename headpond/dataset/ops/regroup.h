@@ -101,7 +101,7 @@ Step ragged_batch(int64_t batch_size, RaggedBatchOptions options = {});
 
 /// tf.data's dense_to_sparse_batch: elements of one field, of different sizes, as a sparse tensor. The field becomes
 /// three, named as those of a Sparse feature (io/example/example.h): "<field>.indices", int64 [values, rank + 1], the
-/// row and the place in it of each value; "<field>.values" [values], zeros and empty texts too, row-major; and
+/// row and the index in it of each value; "<field>.values" [values], zeros and empty texts too, row-major; and
 /// "<field>.shape", int64 [rank + 1], the number of rows and then `row_shape`, where a dimension of kUnknown is the
 /// largest one of the batch. An element that is larger than `row_shape` is an error, DataLoss. The last batch may be
 /// smaller. Throws for several fields, and for a field of another rank than `row_shape`. A state is as batch's.

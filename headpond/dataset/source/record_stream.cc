@@ -49,7 +49,7 @@ class StreamNode final : public Node, public FileReading {
 
 constexpr int64_t kNone = -1;
 
-// A place in the cycle, and the file that has it.
+// A slot of the cycle, and the file that has it.
 struct Turn {
   int64_t file = kNone;
   RecordPosition at = {};                          // Position of the next record.
@@ -123,7 +123,7 @@ class StreamIterator final : public Iterator {
     next_file_ = is_at_end ? file : file + 1;
   }
 
-  // Whether a file has the turn; a free place gets the next file.
+  // Whether a file has the turn; a free slot gets the next file.
   bool has_file() {
     for (size_t n = 0; n < turns_.size(); ++n) {
       Turn& turn = turns_[turn_];

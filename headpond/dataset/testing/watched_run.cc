@@ -16,7 +16,7 @@ constexpr size_t kMostErrorsInARow = 100;
 bool is_source(const Node& node) { return node.facts().inputs.empty(); }
 bool is_chosen(int64_t i) { return i % 7 == 2 || i % 11 == 0; }
 
-// Follows the calls of a run into inputs: who was asked meanwhile, and answered an error?
+// Follows the calls of a run into inputs: which one was asked meanwhile, and answered an error?
 class Watch final : public ViewObserver {
  public:
   explicit Watch(Planted planted) : planted_(planted) {}

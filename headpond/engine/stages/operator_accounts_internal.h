@@ -20,7 +20,7 @@ class OperatorAccounts final : public ViewObserver {
   /// `root` outlives this.
   explicit OperatorAccounts(const Node& root);
 
-  /// For whom `node` allocates. One that a function made has the account of the operator that called the function.
+  /// The account of `node`. A node that a function made has that of the operator that called the function.
   /// Null: this build counts nothing.
   const MemoryAccount* of(const Node& node) const;
   /// What the program holds: batches that next() gave go over to it.

@@ -89,7 +89,7 @@ class ReorderBuffer : public WorkSource {
 
   StageHost& host_;
   const Stage stage_;
-  const MemoryAccount* const account_;  ///< For whom its tasks allocate, but for what other operators do in them.
+  const MemoryAccount* const account_;  ///< The account of what its tasks allocate, but for other operators in them.
   const bool any_order_;                ///< What is ready first is given first; then an item has one element.
 
  private:

@@ -346,7 +346,7 @@ class RowsBuffer final : public ReorderBuffer {
   std::vector<size_t> row_bytes_;
   // Whether rows of all fields, and of any, are written where they are in the batch.
   bool in_place_ = true, has_place_ = false;
-  std::shared_ptr<const Spec> memory_;  // The same of a batch of full size.
+  std::shared_ptr<const Spec> memory_;  // The spec of a batch of full size.
 
   // Belong to the thread that opens.
   int64_t number_to_open_ = 0, next_to_open_ = 0;

@@ -15,7 +15,7 @@ struct WorkItem {
   virtual ~WorkItem() = default;
   int64_t size = 0;         ///< Rows of work.
   int64_t elements = 0;     ///< Rows in all.
-  int64_t bytes = 0;        ///< Set by whoever makes it; right when it is ready.
+  int64_t bytes = 0;        ///< Set by the thread that makes it; right when it is ready.
   bool has_memory = false;  ///< All that it needs was allocated when it was opened.
   bool is_last = false;     ///< Set when it is opened: no item comes after it. False if that is not known yet.
   /// A row is not as expected: see ReorderBuffer::refuse_broken(). Set by any thread that works on it.

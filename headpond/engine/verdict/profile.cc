@@ -36,7 +36,7 @@ ProfileRow row_of(const StageStats& stage) {
 }
 
 // From its first operator on. Where none was measured, the stage is one. What it read is its source's, if no sample saw
-// who did.
+// the reader.
 std::vector<ProfileRow> operators_of(const StageStats& stage) {
   const ProfileRow whole = row_of(stage);
   double all_ns = 0, all_cpu_ns = 0, all_other_ns = 0, all_read = 0;

@@ -22,8 +22,8 @@ std::span<const std::byte> bytes_of(std::string_view text) { return std::as_byte
 std::optional<ChunkFormat::Found> next_frame(std::string_view text, bool is_end) {
   const Frame frame = look_at_header(bytes_of(text).data(), text.size(), kLongestPayload);
   if (frame.state == FrameState::whole) return ChunkFormat::Found{.end = kFrameBytes + frame.length};
-  const bool is_cut = frame.state == FrameState::cut_header || frame.state == FrameState::cut_payload;
-  return is_cut && !is_end ? std::nullopt : std::optional(ChunkFormat::Found{.is_damage = true});
+  const bool is_truncated = frame.state == FrameState::cut_header || frame.state == FrameState::cut_payload;
+  return is_truncated && !is_end ? std::nullopt : std::optional(ChunkFormat::Found{.is_damage = true});
 }
 
 // Why the records of a file cannot be counted.

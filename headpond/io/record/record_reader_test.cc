@@ -183,8 +183,8 @@ TEST(RecordReader, DeliversEmptyAndLargeRecords) {
   }
 }
 
-TEST(RecordReader, ReportsGarbageBehindTheLastRecord) {
-  const Bytes bytes = joined({frames_of({"abc", "de"}), to_bytes("some garbage behind it")});
+TEST(RecordReader, ReportsGarbageAfterTheLastRecord) {
+  const Bytes bytes = joined({frames_of({"abc", "de"}), to_bytes("some garbage beyond it")});
   const Scan read = scan_every_way(bytes);
   EXPECT_THAT(read.records, ElementsAre("abc", "de"));
   EXPECT_THAT(read.end.message(), HasSubstr("corrupted record length"));

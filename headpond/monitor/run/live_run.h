@@ -12,7 +12,7 @@
 
 namespace headpond {
 
-/// One who listens. One thread at a time.
+/// A client of a run. One thread at a time.
 class LiveRun {
  public:
   /// NotFound if no run has a socket in `folder`; InvalidArgument if this user may not use it, or nobody answers.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who holds the memory of a process, at one moment, against what the operating system says that it takes.
+// What holds the memory of a process, at one moment, against what the operating system says that it takes.
 #pragma once
 
 #include <cstdint>

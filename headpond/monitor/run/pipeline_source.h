@@ -12,7 +12,7 @@
 namespace headpond {
 
 /// Its functions are called by the log's thread and by those that call the log or reset a watch, one at a time. They
-/// must not call the log, nor wait for one who calls it: its lock is held. Those that are empty say nothing.
+/// must not call the log, nor wait for a thread that does: its lock is held. Those that are empty say nothing.
 struct PipelineSource {
   std::string name = "";  ///< Part of the tags: pipeline/<name>/...; empty: pipeline/...
   std::function<PipelineTotals()> totals = {};

@@ -37,7 +37,7 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 void count_signal(int) { signals.fetch_add(1, std::memory_order_relaxed); }
 
-// What each signal did before the first of those who look for it now.
+// What each signal did before the first of the objects that look for it now.
 struct Replaced {
   int users = 0;
   struct sigaction before = {};

@@ -17,7 +17,7 @@
 namespace headpond::plan {
 namespace {
 
-// The value of an enumeration by its place in `names`.
+// The value of an enumeration by its index in `names`.
 template <class T, size_t kCount>
 T choice(const PlanArguments& options, const std::string& name, const std::array<std::string, kCount>& names,
          T fallback) {

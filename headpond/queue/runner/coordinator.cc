@@ -19,7 +19,7 @@ namespace headpond {
 namespace {
 
 constexpr trace::ArgNames kStopArgs{{"error"}, true};
-constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for whom it waits.
+constexpr std::chrono::seconds kSilentWait{1};  // The destructor's; after it, the log says for which threads it waits.
 
 class SteadyClock : public internal::WaitClock {
  public:

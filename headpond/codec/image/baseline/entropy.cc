@@ -21,7 +21,7 @@ inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t
   }
 }
 
-// Over one symbol, of which `pass` knows nothing. Returns the place after it; 0: the block's end; above 64: it is
+// Over one symbol, of which `pass` knows nothing. Returns the index after it; 0: the block's end; above 64: it is
 // wrong.
 uint32_t pass_one(ScanBits& bits, const HuffmanTable& table, uint32_t k) {
   const uint32_t entry = next_entry(bits, table);

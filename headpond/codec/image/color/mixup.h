@@ -5,7 +5,7 @@
 //
 // Each row is mixed with the row before it, the first with the last. Labels are integers of [0, num_classes), one a
 // row, or f32 [rows, num_classes]; they become f32 [rows, num_classes]: lambda of the row's own, 1 - lambda of the
-// other's. Fields with other roles are refused. Numbers follow from the batch's place in the epoch.
+// other's. Fields with other roles are refused. Numbers follow from the batch's number in the epoch.
 //
 // InvalidArgument for a label that is out of range, and for numbers of rows that differ. Throw
 // Exception(InvalidArgument) iff num_classes is below 1 or above 1,000,000, or alpha outside [1e-6, 1e6]; and when a

@@ -14,7 +14,7 @@ namespace {
 
 using namespace color_internal;
 
-// The place in [0, size) that is shown at `i`, for a picture that is mirrored at its first and last values.
+// The index in [0, size) that is shown at `i`, for a picture that is mirrored at its first and last values.
 int64_t mirrored(int64_t i, int64_t size) {
   if (size == 1) return 0;
   const int64_t period = 2 * (size - 1);
@@ -96,7 +96,7 @@ class Blur {
 
  private:
   size_t margin() const { return (x_.size() - 1) * static_cast<size_t>(channels_); }
-  // A window has no more rows than there are places, and all of them are near each other.
+  // A window has no more rows than the memory has slots, and all of them are near each other.
   Middle* place(int64_t y) const { return rows_ + (static_cast<size_t>(y) % (2 * y_.size() - 1)) * values_; }
 
   void blur_across(int64_t y) {

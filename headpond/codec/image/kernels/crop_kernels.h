@@ -44,7 +44,7 @@ struct RandomCropOptions {
   PadMode mode = PadMode::constant;
   double min_area = 1;
 };
-/// A place for each sample. Draws two words, for the row and for the column: word * places / 2^32, rounded down.
+/// A position for each sample. Draws two words, for the row and the column: word * positions / 2^32, rounded down.
 /// InvalidArgument of a sample: the image, padded, is smaller than the size.
 KernelRef random_crop(ImageSize size, const RandomCropOptions& options = {});
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of pixels to normalized floats in their place of the result.
+// Normalizes rows of pixels to floats, directly in the result.
 #pragma once
 
 #include <cstdint>

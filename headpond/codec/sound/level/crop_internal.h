@@ -10,7 +10,7 @@
 
 namespace headpond::sound_internal {
 
-/// random_sound_crop. A decoder that knows the number of frames asks for the place, and decodes the crop only.
+/// random_sound_crop. A decoder that knows the number of frames asks where it begins, and decodes the crop only.
 class SoundCrop : public Kernel {
  public:
   /// Samples of the crop of a sound of `frames`.

@@ -21,7 +21,7 @@ struct SoundCropOptions {
   bool pad = true;  ///< A sound that has fewer frames is padded with zeros at its end; false: it stays as it is.
 };
 
-/// `samples` frames in a row from a random place, each place equally often. `samples` >= 0. It draws
+/// `samples` frames in a row from a random frame on, each equally often. `samples` >= 0. It draws
 /// below(frames - samples + 1), or below(1). After decode_wav or decode_sound in one map only these frames are decoded.
 KernelRef random_sound_crop(int64_t samples, const SoundCropOptions& options = {});
 

@@ -61,7 +61,7 @@ Node::Facts facts_of(const Node::Ref& input, const Share& options) {
   return facts;
 }
 
-// The row of a batch of `rows` rows that is at place `i` of all ranks.
+// The row of a batch of `rows` rows that is row `i` of all ranks together.
 int64_t source_row(int64_t i, int64_t rows, UnevenBatch policy) {
   return policy == UnevenBatch::wrap ? i % rows : std::min(i, rows - 1);
 }

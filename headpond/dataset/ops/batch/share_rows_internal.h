@@ -8,8 +8,8 @@
 
 namespace headpond::internal {
 
-/// The places in [0, costs.size()) of `rank`, in order. Each of the `world` ranks has as many: longest processing time
-/// first (Graham 1969), the number of places limited. Equal for equal arguments on every machine. REQUIRES:
+/// The indices in [0, costs.size()) of `rank`, in order. Each of the `world` ranks has as many: longest processing time
+/// first (Graham 1969), with a limited number for each. Equal for equal arguments on every machine. REQUIRES:
 /// costs.size() is a multiple of `world`; costs are finite, and at least 0.
 std::vector<int64_t> share_by_cost(std::span<const double> costs, int64_t world, int64_t rank);
 

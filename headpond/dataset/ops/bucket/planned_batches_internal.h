@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The dataset of batches whose elements lengths alone have chosen: its input is read in the order of the batches, so
-// elements have their places before they are read, and a state has positions only.
+// each element has its row before it is read, and a state has positions only.
 #pragma once
 
 #include <memory>

@@ -8,7 +8,7 @@
 namespace headpond::internal {
 namespace {
 
-// A place in the cycle. spent: a dataset that could not be made; its error was given.
+// What a slot of the cycle has. spent: a dataset that could not be made; its error was given.
 enum class Phase : uint8_t { empty, open, spent };
 
 struct Slot {

@@ -64,7 +64,7 @@ class Pack final : public Node {
     }
     for (; used < all; used += item) std::memcpy(to + used, padding_[field].value.data(), item);
   }
-  // An int32 for each place: `of(segment, position)`, 0 in the padding.
+  // An int32 for each position: `of(segment, position)`, 0 in the padding.
   template <class Of>
   void append_counts(const PackBins::Bin& bin, size_t field, Context& context, Element& out, Of of) const {
     const int64_t length = lengths_[field];

@@ -17,7 +17,7 @@
 namespace headpond {
 namespace {
 
-// How much of the second colour there is at a place, in periods of the pattern from its centre.
+// How much of the second colour there is at a point, in periods of the pattern from its centre.
 double part(size_t kind, double x, double y) {
   const double row = std::floor(y), a = x - std::floor(x), b = y - row;
   const double right = std::abs(a - 0.5), down = std::abs(b - 0.5);

@@ -12,7 +12,7 @@
 
 namespace headpond {
 
-/// In alphabetical order, so the label of a kind is its place here.
+/// In alphabetical order, so the label of a kind is its index here.
 inline constexpr std::array<std::string_view, 10> kPatterns = {"bars", "bricks", "checks", "crosses", "diamonds",
                                                                "dots", "grid",   "plain",  "rings",   "stripes"};
 
