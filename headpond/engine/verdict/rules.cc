@@ -263,7 +263,7 @@ Holds window_too_small(const Question& q) {
   const double starved = share(q.limiting->totals.starved_ns, f.time_ns);
   if (full <= kShare || starved <= kShare) return std::nullopt;
   Finding finding{.evidence = {{"share of the time in which it is as far ahead as it may", full, kShare},
-                               {"share of the time in which whoever takes from it waits", starved, kShare}}};
+                               {"share of the time in which its consumer waits for it", starved, kShare}}};
   int64_t best = 0;
   double gain = 1;
   for (const int64_t ahead : {1, 2, 4, 8, 16, 32, 64}) {
@@ -390,7 +390,7 @@ Holds nothing_in_particular(const Question& q) {
   for (const StageFigures& stage : f.stages) {
     all.push_back(
         {"tasks at once in " + stage.name, share(stage.totals.open.wall_ns + stage.totals.make.wall_ns, f.time_ns), 0});
-    all.push_back({"share of the time that whoever takes from " + stage.name + " waits",
+    all.push_back({"share of the time in which the consumer of " + stage.name + " waits",
                    share(stage.totals.starved_ns, f.time_ns), 0});
   }
   std::sort(all.begin(), all.end(), [](const Evidence& a, const Evidence& b) { return a.value > b.value; });
