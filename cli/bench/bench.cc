@@ -84,7 +84,7 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
-  flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and throw it away: for what that costs");
+  flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and drop it: shows what tracing costs");
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 

@@ -39,8 +39,8 @@ void declare(Flags& flags, ConvertFlags& to) {
                "decode the images of a folder, and store their pixels (raw) or encode them again");
   flags.option_from(1, "size", to.size, "resize an image's shorter side to this, and cut a square out of its middle");
   flags.option_from(0, "jpeg-index", to.jpeg_index,
-                    "write an index beside each JPEG, so that crops are decoded sooner: a point every so many blocks "
-                    "of 8 or 16 pixels, 0: one for each row of them");
+                    "write an index beside each JPEG, so that crops are decoded sooner: a point every N blocks of 8 "
+                    "or 16 pixels; 0: one for each row of blocks");
   flags.option("out DIR", to.out, "folder for the shards, created if it does not exist; required");
   flags.option("name NAME", to.name, "name of the shards, as in NAME-00000-of-00004.tfrecord (default: data)");
   flags.option_from(1, "shards", to.shards, "number of shards (default: 1)");

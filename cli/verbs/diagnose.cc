@@ -21,8 +21,7 @@ struct DiagnoseFlags {
 
 void declare(Flags& flags, DiagnoseFlags& to) {
   declare_take(flags, to.take);
-  flags.option("run DIR", to.run,
-               "instead of a pipeline file: say it of the run that wrote these files, which may go on");
+  flags.option("run DIR", to.run, "instead of a pipeline file: diagnose the run in this folder, ended or not");
   flags.flag("check", to.check, "exit 3 unless the step is what limits (device_bound)");
 }
 

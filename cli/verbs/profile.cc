@@ -26,7 +26,7 @@ struct ProfileFlags {
 
 void declare(Flags& flags, ProfileFlags& to) {
   declare_take(flags, to.take);
-  flags.option("run DIR", to.run, "instead of a pipeline file: the run that wrote these files, which may go on");
+  flags.option("run DIR", to.run, "instead of a pipeline file: profile the run in this folder, ended or not");
   flags.choice("view", to.view, kViews,
                "op: all operators of a name together; scope: each operator, from the sources on; stage: parts that run "
                "as one");

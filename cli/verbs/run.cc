@@ -46,9 +46,9 @@ void declare(Flags& flags, RunFlags& to) {
   flags.option_from(0, "limit", to.limit, "stop after N elements; a batch counts as one");
   flags.option("state-in FILE", to.state_in, "resume from this state");
   flags.option("migrate-from FILE.toml", to.migrate_from,
-               "the state is of this pipeline file, which has changed since");
+               "the pipeline file that the state belongs to, if it has changed since");
   flags.choice("if-refused", to.if_refused, {"fail", "restart_epoch", "next_epoch"},
-               "where the state's epoch cannot go on exactly: an error; begin it again; or begin the next one");
+               "if the state's epoch cannot go on exactly: report an error, begin it again, or begin the next one");
   flags.option("state-out FILE", to.state_out, "when the run ends, save the state to resume from");
   flags.option("order-out FILE", to.order_out, "write a line 'epoch index key' for each element");
   flags.option("quarantine FILE", to.quarantine, "append a line for each bad element that a step on_error met");

@@ -31,8 +31,8 @@ void declare(Flags& flags, NucleiFlags& to) {
                "folder of pictures, <id>/images/<id>.png and <id>/masks/*.png (default: drawn ones)");
   flags.choice("target", to.target, {"one", "all"}, "one: the nucleus that is clicked; all: each");
   flags.choice("clicks", to.clicks, {"on", "off", "shuffled"},
-               "on: trains with clicks, then without; off: only without; shuffled: as on, a control with those of "
-               "other pictures");
+               "on: trains with clicks, then without; off: only without; shuffled: like on, but with the clicks of "
+               "other pictures, as a control");
   flags.choice("input", to.input, {"tfrecord", "loop"},
                "tfrecord: samples are prepared once; loop: anew in each epoch");
   flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
