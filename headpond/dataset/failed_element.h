@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What on_error did with an element that failed. For authors of operators; users see it in a quarantine file
+// The record of a failed element that on_error handled. For authors of operators; users see it in a quarantine file
 // (quarantine.h) and, counted, in LoaderStats.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace headpond {
 
 class Node;
 
-/// What becomes of an element that failed. failed: its error goes to the program.
+/// The fate of an element that failed. failed: its error goes to the program.
 enum class FailedAction : uint8_t { failed, skipped, substituted };
 
 /// "failed", "skipped" or "substituted".

@@ -54,7 +54,7 @@ struct Argument<Tensor> {
   static const Tensor& get(const Tensor& field) { return field; }
 };
 
-/// What a result becomes: its fields, as far as the type tells them.
+/// The fields of a result, as far as its type tells them.
 template <class T>
 struct Returned;
 template <class T>
@@ -157,7 +157,7 @@ template <class F>
 inline constexpr bool kIsSupported<F> = Signature<F>::kIsConst && kAreArguments<typename Signature<F>::Arguments> &&
                                         IsReturned<typename Signature<F>::Result>::value;
 
-// What the compiler says of other functions. One template for each type, so that it names the type.
+// Compile-time errors for other functions. One template for each type, so that it names the type.
 
 template <class T>
 void check_argument_type() {

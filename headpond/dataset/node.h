@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator is made of. For authors of operators; to build pipelines, read dataset.h and ops.h.
+// Nodes, the descriptions of operators. For authors of operators; to build pipelines, read dataset.h and ops.h.
 //
 // A Node is a description: immutable, shared, without the state of a run. Bound to a seed and an epoch, a node whose
 // elements have positions gives a View, which answers for any position; a node whose elements have only an order gives
@@ -26,7 +26,7 @@ namespace headpond {
 /// stream: elements come one after the other, and have no positions.
 enum class Kind : uint8_t { indexed, sparse, stream };
 
-/// What an operator does with elements. Code that looks at pipelines, such as explain, asks for this instead of names.
+/// The role of an operator. Code that looks at pipelines, such as explain, asks for this instead of names.
 enum class Role : uint8_t {
   other,
   map,      ///< Calls a function or a parser, one element for one.

@@ -42,10 +42,10 @@ Result<SavedRun> read_state(std::string_view saved, const Dataset& dataset);
 /// The same for a run with this seed. The log says which functions it could not compare, once for each pipeline.
 Result<RunState> restore(std::string_view saved, const Dataset& dataset, uint64_t seed);
 
-/// What a state belongs to, as a number: equal for equal plans, wherever their data lies.
+/// The fingerprint of a plan, as a number: equal for equal plans, wherever their data lies.
 uint64_t fingerprint_of(const Dataset& dataset);
 
-/// What is wrong with a position that `visitor` restored; no error if it is complete. Bytes left over come from a run
+/// The error of a position that `visitor` restored; no error if it is complete. Bytes left over come from a run
 /// that is not deterministic: they list the elements that came early.
 Error position_error(const StateVisitor& visitor);
 /// The iterator's state.
@@ -76,7 +76,7 @@ class Holes {
   int64_t count_ = 0;
 };
 
-/// What next() returns after the last element: Error::is_end().
+/// The answer of next() after the last element: Error::is_end().
 Error end_of_data(std::string_view who);
 /// `error`, of an element; if it looks like end_of_data(), as the cause of one that does not.
 Error not_the_end(const Error& error, std::string_view who);

@@ -47,7 +47,7 @@ class Sequence {
   /// The number of the last element in its epoch, errors not counted; -1 before the first one.
   int64_t index() const;
 
-  /// What each on_error has met since this was made or restored, in order of their first failures.
+  /// The failures that each on_error handled since this was made or restored, in order of their first failures.
   const std::vector<FailedCounts>& failed() const;
 
   /// The position after the last element that next() returned. Once the end of an epoch was seen, it is the beginning

@@ -39,7 +39,7 @@ struct Binding {
   bool operator==(const Binding&) const = default;
 };
 
-/// What a thread needs while it asks for elements: one for each thread and run, never shared.
+/// A thread's tools while it asks for elements: one for each thread and run, never shared.
 class Context {
  public:
   /// Operators keep elements for later epochs while the pool uses at most `may_keep` bytes.
@@ -67,7 +67,7 @@ class Context {
   /// Discards pending checks of text views that the caller won't use.
   void forget_lent() { lent_.clear(); }
 
-  /// What kernels keep from one element to the next.
+  /// Memory that kernels keep from one element to the next.
   KernelScratch& scratch() { return *scratch_; }
   /// Kernels use what `other` has from now on. REQUIRES: the same thread; `other` outlives all later uses of scratch().
   void use_scratch_of(Context& other) { scratch_ = &other.scratch(); }

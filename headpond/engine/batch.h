@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader delivers.
+// Batch, an element that a Loader delivers.
 #pragma once
 
 #include <cstdint>

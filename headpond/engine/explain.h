@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the engine will do with a dataset, and why, without running it.
+// How the engine will run a dataset, and why, without running it.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Stage {
   std::string grouping;  ///< How much of its work a thread claims at a time, and why.
 };
 
-/// What a restored run cannot check, or has to repeat.
+/// A thing that a restored run cannot check, or has to repeat.
 struct RestoreNote {
   std::string what;  ///< "map(opaque)".
   std::string why;   ///< With what to do about it.

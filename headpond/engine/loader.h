@@ -61,7 +61,7 @@ class Loader {
   /// LoaderOptions::abandon_after.
   ~Loader();
   Loader(Loader&& other) noexcept;
-  Loader& operator=(Loader&& other) noexcept;  ///< What this was before ends as in ~Loader.
+  Loader& operator=(Loader&& other) noexcept;  ///< The former Loader ends as in ~Loader.
 
   /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
   /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error comes once,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader is told. There is nothing to tune: options are ceilings.
+// Options of a Loader. There is nothing to tune: they are ceilings.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a Loader has done so far, in numbers, and what each number says about waiting.
+// A Loader's figures, and what each of them says about waiting.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct OperatorCost {
   double read_bytes = 0;  ///< Bytes that it read from files: see StageTotals.
 };
 
-/// What the tasks of one kind took of their threads. `wall_ns` is the sum of the other three times, which are sampled:
+/// The threads' time in the tasks of one kind. `wall_ns` is the sum of the other three times, which are sampled:
 /// about each eighth task is measured.
 struct TaskTimes {
   int64_t tasks = 0;
@@ -120,7 +120,7 @@ struct LoaderStats {
   /// (OnDamage::skip), each time one was met, also on the way to elements that next() has not returned yet. The log, at
   /// level info, has the first one of each map; of records it has warnings.
   int64_t defects = 0;
-  /// What each on_error met before the batches that next() returned, since the Loader was made or restored.
+  /// Failures that each on_error handled before the batches of next(), since the Loader was made or restored.
   std::vector<FailedCounts> failed = {};
 };
 

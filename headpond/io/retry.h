@@ -29,7 +29,7 @@ inline bool wait_for_retry(int number) {
   return true;
 }
 
-/// What `call`, which returns a Result, gives, the last time if it had to be repeated.
+/// The result of `call`, which returns a Result; the last one if it had to be repeated.
 template <class Call>
 auto with_retries(const Call& call) -> decltype(call()) {
   for (int number = 0;; ++number) {

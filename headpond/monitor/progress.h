@@ -25,7 +25,7 @@ struct ProgressValue {
   double value;
 };
 
-/// What a line says.
+/// The figures of a line.
 struct ProgressLine {
   std::string description = {};
   int64_t done = 0;
@@ -83,7 +83,7 @@ class Progress {
   bool open_;
   int64_t done_ = 0;
   int64_t drawn_ns_;        // The last draw, or the start.
-  int64_t drawn_done_ = 0;  // What was done then.
+  int64_t drawn_done_ = 0;  // Work that was done then.
   double mean_count_ = 0;   // Exponential averages of iterations and seconds between draws; their bias towards the
   double mean_s_ = 0;       // initial 0 is the same, so that their quotient has none.
   size_t drawn_width_ = 0;

@@ -126,7 +126,7 @@ class RunLog {
   /// For points at other steps; lives as long as this. Null without a folder.
   EventWriter* events() const;
 
-  /// What was recorded so far; the run goes on.
+  /// The record so far; the run goes on.
   Result<TimelineReport> write_timeline(const std::string& path) const;
   /// The verdict of the pipeline for which the program waited most.
   Verdict diagnose() const;

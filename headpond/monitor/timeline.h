@@ -18,7 +18,7 @@ struct TimelineOptions {
   std::string process_name = "headpond";
 };
 
-/// What a timeline holds, and what it could not show.
+/// The spans that a timeline holds, and those that it could not show.
 struct TimelineReport {
   int64_t threads = 0;
   int64_t spans = 0;

@@ -93,7 +93,7 @@ class WaitAccount {
 
   LogHistogram waits_;
   StatsCell wait_ns_, work_ns_, first_wait_ns_, last_wait_ns_, last_work_ns_;
-  StatsCell since_ns_;  // What is in progress: waiting since this moment, working since minus it, or 0: neither.
+  StatsCell since_ns_;  // In progress: waiting since this moment, working since minus it, or 0: neither.
 };
 
 }  // namespace headpond

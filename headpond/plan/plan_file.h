@@ -17,7 +17,7 @@ namespace headpond::plan {
 struct PlanFile {
   Dataset dataset;
   std::optional<uint64_t> seed;
-  std::vector<std::pair<std::string, Dataset>> named = {};  ///< What each step with a `name` gives.
+  std::vector<std::pair<std::string, Dataset>> named = {};  ///< The dataset of each step with a `name`.
 };
 
 /// Opens the data files that it names. Throws PlanError, which names file and line, if the file is not a valid

@@ -26,8 +26,8 @@ struct StepCall {
   std::optional<Kind> nested_kind = {};
 };
 
-/// What the operator gives: the same plan and states as the step in a file. Throws Exception: NotFound for an unknown
-/// operator, else as the operator does.
+/// The dataset that the operator makes: the same plan and states as the step in a file. Throws Exception: NotFound for
+/// an unknown operator, else as the operator does.
 Dataset build_step(const StepCall& call);
 
 }  // namespace headpond::plan

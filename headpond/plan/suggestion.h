@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a user probably meant by an unknown word.
+// The word that a user probably meant by an unknown one.
 #pragma once
 
 #include <optional>

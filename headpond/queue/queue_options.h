@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a queue is made from.
+// Options of a queue.
 #pragma once
 
 #include <chrono>

@@ -13,8 +13,8 @@ namespace headpond {
 /// From bytes [], a whole file, to int64 []. Immutable, thread-safe, as each Kernel.
 class HeadKernel : public Kernel {
  public:
-  /// What run() gives for a file of `file_bytes` whose first bytes are `head`. FailedPrecondition iff more of them are
-  /// needed.
+  /// The value that run() gives for a file of `file_bytes` whose first bytes are `head`. FailedPrecondition iff more
+  /// of them are needed.
   virtual Result<int64_t> from_head(std::span<const std::byte> head, uint64_t file_bytes) const = 0;
   Result<void> run(KernelCall& call) const final;
 

@@ -26,7 +26,7 @@ namespace headpond {
 
 enum class Mode : uint8_t { train, eval };
 
-/// What a step gives.
+/// The result of a step.
 struct StepOutput {
   torch::Tensor loss;    ///< One value; in training it is what backward() begins with.
   Metrics metrics = {};  ///< Sums and counts: {{"accuracy", {hits, count}}}.

@@ -25,7 +25,7 @@ def _name_of(function: Any, name: str | None) -> str:
 
 
 def _name_of_partial(function: functools.partial[Any]) -> str:
-    """Of its function and its arguments, if they can be told from others by their text; else none."""
+    """A name made of the function and its arguments, if their text tells them from others; else none."""
     inner = _name_of(function.func, None)
     values = [*function.args, *function.keywords.values()]
     if not inner or not all(isinstance(value, (bool, int, float, str, bytes)) for value in values):

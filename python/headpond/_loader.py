@@ -23,7 +23,7 @@ _open: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
 class StageStats(TypedDict):
-    """Of a stage that runs ahead; docs/monitoring.md says what each figure means."""
+    """Figures of a stage that runs ahead; docs/monitoring.md says what each figure means."""
 
     name: str
     blocking: bool
@@ -38,7 +38,7 @@ class StageStats(TypedDict):
 
 
 class FunctionStats(TypedDict):
-    """Of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took."""
+    """Figures of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took."""
 
     name: str
     calls: int
@@ -47,7 +47,7 @@ class FunctionStats(TypedDict):
 
 
 class LoaderStats(TypedDict):
-    """What a Loader has done so far; docs/monitoring.md says what each figure means."""
+    """A Loader's figures so far; docs/monitoring.md says what each figure means."""
 
     batches: int
     waits: int
@@ -160,7 +160,7 @@ class Loader:
 
     @property
     def epoch(self) -> int:
-        """Of the last batch."""
+        """The epoch of the last batch."""
         return self._core.epoch
 
     @property

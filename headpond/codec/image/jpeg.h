@@ -21,7 +21,7 @@ namespace headpond {
 /// True iff JPEG images can be decoded and encoded.
 bool has_jpeg();
 
-/// What damage does to decoding.
+/// The effect of damage on decoding.
 enum class JpegDamage : uint8_t {
   fail,     ///< An error if pixels are lost; other defects are counted.
   strict,   ///< Every defect is an error.

@@ -25,7 +25,7 @@ inline constexpr std::string_view kJpegIndexField = "jpeg_index";
 Result<std::vector<std::byte>> jpeg_index(std::span<const std::byte> file, int64_t interval = 8,
                                           std::string_view name = "jpeg");
 
-/// What decode_and_crop_jpeg() returns, sooner. An empty index: without one. A part of the file that isn't decoded is
+/// The same as decode_and_crop_jpeg(), sooner. An empty index: without one. A part of the file that isn't decoded is
 /// not looked at: the index is of a file without damage, and the checksum in it is that of `file`.
 ///
 /// Errors of the index: DataLoss iff it is damaged, or leads to other values than the file has; FailedPrecondition iff

@@ -15,7 +15,7 @@ enum class SoundMix : uint8_t {
   mean,   ///< It gives one channel, the mean of all.
 };
 
-/// What a decoder does with infinity and NaN, which files of floats can hold.
+/// How a decoder treats infinity and NaN, which files of floats can hold.
 enum class NonFinite : uint8_t {
   keep,
   reject,  ///< InvalidArgument, with frame and channel.

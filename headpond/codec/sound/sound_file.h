@@ -42,7 +42,7 @@ struct SoundOptions {
   int64_t max_values = int64_t{1} << 28;  ///< Frames that are decoded, times the file's channels; 1 GiB of floats.
 };
 
-/// What a file says about itself.
+/// Facts in a file's head.
 struct SoundInfo {
   SoundFormat format = SoundFormat::wav;
   int32_t rate = 0;      ///< Frames per second; > 0. Of Opus, the rate at which it is decoded.

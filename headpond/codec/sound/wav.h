@@ -29,7 +29,7 @@ struct WavOptions {
   bool lenient = false;
   int32_t max_channels = 64;
   SoundMix mix = SoundMix::first;          ///< `mean`: desired_channels must be -1 or 1.
-  NonFinite non_finite = NonFinite::keep;  ///< What to do with infinity and NaN in decoded values.
+  NonFinite non_finite = NonFinite::keep;  ///< How to treat infinity and NaN in decoded values.
   int32_t rate = 0;                        ///< A file with another rate is an InvalidArgument; 0: any rate.
 };
 

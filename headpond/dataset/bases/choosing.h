@@ -14,7 +14,7 @@
 
 namespace headpond {
 
-/// What a PositionMap gives for a position that the input cannot have.
+/// A PositionMap's answer for a position that the input cannot have.
 inline constexpr int64_t kNoPosition = -1;
 
 /// The default of PositionMap: maps one position after the other.
@@ -54,7 +54,7 @@ class PositionMap final : public View {
   const Map map_;
 };
 
-/// What a CountingIterator does with the next element of its input. end: nothing follows, the input is not asked.
+/// A CountingIterator's decision on the next element of its input. end: nothing follows, the input is not asked.
 enum class Choice : uint8_t { keep, drop, end };
 
 /// The elements of `input` that `rule` keeps. `rule.choose(count)` says what becomes of the next element, and changes

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What operators fill columns with: see View::fill. For authors of operators.
+// Helpers of operators that fill columns: see View::fill. For authors of operators.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ inline OutputSlots take_first(OutputSlots& outputs, size_t count) {
   return first;
 }
 
-/// What is left of columns and keys after the elements that are written.
+/// The rest of columns and keys after the elements that are written.
 class ColumnsLeft {
  public:
   /// `keys` may be null.

@@ -9,7 +9,7 @@
 
 namespace headpond {
 
-/// What a Combining operator may read of its input, by number. One thread at a time.
+/// The elements that a Combining operator may read of its input, by number. One thread at a time.
 class InputElements {
  public:
   virtual ~InputElements() = default;

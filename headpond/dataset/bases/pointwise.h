@@ -30,7 +30,7 @@ class Pointwise : public Node {
   /// first one unless a subclass overrides it.
   virtual Got apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,
                          Element& out) const;
-  /// What apply_keys() gets in a run with this binding: a key for each random stream, at least one.
+  /// The keys for apply_keys() in a run with this binding: one for each random stream, at least one.
   virtual std::vector<RandomKey> keys_of(const Binding& binding) const;
 
   /// apply_keys, then sets key and provenance, or names operator and element in the error.

@@ -20,7 +20,7 @@ class RereadInput {
   /// `most_held`: at least the number of elements from the oldest that is needed to the newest.
   RereadInput(std::unique_ptr<Iterator> input, int64_t most_held) : input_(std::move(input)), most_held_(most_held) {}
 
-  /// What Iterator::next answers; or hole: an error that was delivered before the state was saved; ask again.
+  /// Answers like Iterator::next; or hole: an error that was delivered before the state was saved; ask again.
   Got next(Context& context, Element& out);
   /// Elements read so far, since the beginning of the epoch: the number of the next one.
   int64_t read() const { return read_; }

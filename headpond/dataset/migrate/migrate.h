@@ -42,7 +42,7 @@ struct Migration {
 std::string to_string(const Migration& migration);
 std::ostream& operator<<(std::ostream& out, const Migration& migration);
 
-/// What becomes of an epoch that cannot go on exactly: an error; or it begins again, and what it delivered comes twice;
+/// How to treat an epoch that cannot go on exactly: an error; or it begins again, and what it delivered comes twice;
 /// or the next one begins, without the remaining samples.
 enum class IfRefused : uint8_t { fail, restart_epoch, next_epoch };
 

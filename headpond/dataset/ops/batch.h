@@ -25,7 +25,7 @@ struct BatchOptions {
 /// drop_remainder does the spec tell how many rows a batch has, as elements that fail make the last one smaller.
 Step batch(int64_t batch_size, BatchOptions options = {});
 
-/// What padding consists of: a number, or a text for a field of bytes: `{{"tokens", -1}, {"words", "<pad>"}}`.
+/// A padding value: a number, or a text for a field of bytes: `{{"tokens", -1}, {"words", "<pad>"}}`.
 class PadWith {
  public:
   PadWith() = default;  ///< 0.
@@ -56,7 +56,7 @@ struct PaddedBatchOptions {
 /// name is called by its number: "0", "1".
 Step padded_batch(int64_t batch_size, PaddedBatchOptions options = {});
 
-/// What a batch whose rows cannot be shared evenly gives: each rank has as many rows as the others.
+/// How to treat a batch whose rows cannot be shared evenly: each rank has as many rows as the others.
 enum class UnevenBatch : uint8_t {
   drop,  ///< Its last rows are left out; a batch with fewer rows than ranks is left out by all.
   pad,   ///< Its last row is given several times.

@@ -106,7 +106,7 @@ struct IgnoreErrorsOptions {
 /// 1,000 errors in a row may never give anything else: then one of them is passed on.
 Step ignore_errors(const IgnoreErrorsOptions& options = {});
 
-/// What on_error does with an element that failed. fail: passes the error on. skip: leaves the element out.
+/// How on_error treats an element that failed. fail: passes the error on. skip: leaves the element out.
 /// substitute: gives another element in its place.
 enum class OnErrorPolicy : uint8_t { fail, skip, substitute };
 
@@ -130,11 +130,11 @@ struct OnErrorOptions {
 /// bad data is handled. An error of kind Cancelled, DeadlineExceeded or FailedPrecondition and one that may pass
 /// (Error::is_transient) go to the program and count nowhere: another run might not have them.
 ///
-/// What is done depends only on the elements in their order, and is part of the state: it is the same for any number of
-/// threads and after a restore. With skip the result is a stream, as its positions are not known ahead. With substitute
-/// and fail positions stay, but this operator acts only on elements that are read in order: operators that read by
-/// position (shuffle, select, sample_weighted) refuse to stand above it, and at() gives the error itself. Put it after
-/// them. docs/bad_samples.md has the rest: what is written down, and how to look at it.
+/// Its choices depend only on the elements in their order, and are part of the state: they are the same for any number
+/// of threads and after a restore. With skip the result is a stream, as its positions are not known ahead. With
+/// substitute and fail positions stay, but this operator acts only on elements that are read in order: operators that
+/// read by position (shuffle, select, sample_weighted) refuse to stand above it, and at() gives the error itself. Put
+/// it after them. docs/bad_samples.md has the rest: what is written down, and how to look at it.
 ///
 /// Throws Exception(InvalidArgument) for a limit out of range, and for a substitute that does not fit or isn't used.
 Step on_error(const OnErrorOptions& options = {});

@@ -25,7 +25,7 @@ class Lengths {
  public:
   /// In memory. Throws Exception(InvalidArgument) for a length below 0.
   explicit Lengths(std::vector<int64_t> numbers);
-  /// What `read` gives when it is first asked for; it may throw.
+  /// The content, which `read` returns when it is first needed; it may throw.
   struct Content {
     std::vector<int64_t> numbers = {};
     uint64_t source = 0;  ///< mark_of_source() of the dataset that they belong to; 0: not known.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a dataset says about how it is run. Its elements do not follow from it.
+// Hints of a dataset for its run. Its elements do not follow from them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What Sequence and Loader do with what on_error met. Not for users.
+// Where Sequence and Loader keep the failures that on_error handled. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ class FailureLog {
   Result<void> write();
   /// Brings them to the disk: called before a state is saved, so that a state knows no more than the file.
   Result<void> sync();
-  /// What was added so far, by on_error, in order of their first failures.
+  /// Counts of all failures that were added so far, by on_error, in order of their first failures.
   const std::vector<FailedCounts>& counts() const { return counts_; }
 
  private:

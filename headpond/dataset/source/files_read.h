@@ -7,7 +7,7 @@
 
 namespace headpond {
 
-/// What a Node is too if it reads files while it runs, or if its elements are their paths.
+/// A second base of a Node that reads files while it runs, or whose elements are their paths.
 class FileReading {
  public:
   virtual ~FileReading() = default;

@@ -6,7 +6,7 @@
 
 namespace headpond::internal {
 
-/// What a Node is too if it has its elements in memory.
+/// A second base of a Node that has its elements in memory.
 class InMemory {
  public:
   virtual ~InMemory() = default;

@@ -22,7 +22,7 @@ std::string text_with_key(const Element& element);
 /// All that an element is, as bytes: epoch, index, key, and each field's name, dtype, shape and values.
 std::string bytes_of(const Element& element, int64_t epoch, int64_t index);
 
-/// What one call gave, and the state after it.
+/// The answer of one call, and the state after it.
 struct Outcome {
   enum Kind : uint8_t { value, error, end };
   Kind kind = end;
@@ -38,7 +38,7 @@ Outcome outcome_of_value(const Element& element, int64_t epoch, int64_t index, s
 /// "" iff the two are the same, else what differs.
 std::string difference(const Outcome& got, const Outcome& expected);
 
-/// What a pipeline delivers from a position on.
+/// The answers of a pipeline from a position on.
 struct Course {
   std::vector<Outcome> outcomes;  ///< The last one is the end, unless the run is longer.
   int64_t largest = 0;            ///< Bytes of an element.

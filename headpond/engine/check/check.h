@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be said of a run before it is started: what it needs, how well it mixes, what is likely to be wrong.
+// A check before a run: what it needs, how well it mixes, what is likely to be wrong.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CheckOptions {
   std::string label = "";     ///< A scalar field with the class, for CheckReport::label; "": none. See LabelMix.
 };
 
-/// What an operator that changes the order makes of an epoch. Computed from its order alone, for at most about a
+/// The effect of an operator that changes the order on an epoch. Computed from its order alone, for at most about a
 /// million positions; no element is read.
 struct OrderQuality {
   std::string op;           ///< "shuffle(window=100)".

@@ -11,7 +11,7 @@
 namespace headpond {
 
 struct KernelContractOptions {
-  /// What the fields of a sample are, the first an image; none: a sample has one field, the image.
+  /// The roles of a sample's fields, the first an image; none: a sample has one field, the image.
   std::vector<FieldRole> roles = {};
   /// Kernels that may stand before or after it in a map. The chain is run joined, and one by one.
   std::vector<KernelRef> before = {}, after = {};

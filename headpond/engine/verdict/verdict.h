@@ -61,7 +61,7 @@ struct Verdict {
   std::vector<Evidence> evidence = {};
   /// Best first, at most three. None for device_bound, none, stalled and machine_busy, and below a gain of 5 %.
   std::vector<Change> changes = {};
-  std::vector<std::string> findings = {};  ///< What is missing, or else worth knowing.
+  std::vector<std::string> findings = {};  ///< Facts that are missing, or else worth knowing.
 
   /// At most eight lines for people, each with its end.
   std::string to_string() const;

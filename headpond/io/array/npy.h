@@ -28,7 +28,7 @@ void read_npy(internal::ListOfNames) = delete;
 /// The same for the content of a file; `name` is for error messages.
 Result<Tensor> read_npy(std::span<const std::byte> content, std::string_view name);
 
-/// What an array of this dtype and shape begins with in a file; its values follow. InvalidArgument for dtypes bf16 and
+/// The beginning of a file for an array of this dtype and shape; its values follow. InvalidArgument for dtypes bf16 and
 /// bytes.
 Result<std::string> npy_header(DType dtype, const Shape& shape);
 /// The bytes that numpy.save writes. InvalidArgument for dtypes bf16 and bytes.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in a folder of caches (io/cache/cache_store.h), and its removal.
+// The content of a folder of caches (io/cache/cache_store.h), and its removal.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace headpond {
 
 struct CacheInfo {
   std::string key;        ///< Its folder's name: 32 hexadecimal digits.
-  std::string plan;       ///< What its elements are made of, one operator a line; "" iff its plan file is damaged.
+  std::string plan;       ///< The operators that made its elements, one a line; "" iff its plan file is damaged.
   int64_t slots = -1;     ///< Positions that it can have; -1: not known.
   int64_t elements = 0;   ///< Elements that it has; damaged ones whose bytes nobody looked at count too.
   int64_t holes = 0;      ///< Positions without an element, as far as that is known.

@@ -14,7 +14,7 @@
 
 namespace headpond {
 
-/// What the elements of a cache are made of.
+/// The description of how the elements of a cache are made.
 struct CachePlan {
   /// All that decides the elements' bytes. Another text is another cache, in a folder of its own.
   std::string text;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What engine/save.h writes and load() (dataset/ops/files.h) reads: a folder with a file "dataset", which names the
+// The folder that engine/save.h writes and load() (dataset/ops/files.h) reads: it has a file "dataset", which names the
 // folder of the elements (io/cache/cache_store.h). Not for users.
 #pragma once
 

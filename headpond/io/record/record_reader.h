@@ -16,7 +16,7 @@
 #include "headpond/io/file/file.h"
 
 namespace headpond {
-/// What a reader does with damaged bytes. `skip` concerns damaged data only: a file that shrinks while it is read
+/// How a reader treats damaged bytes. `skip` concerns damaged data only: a file that shrinks while it is read
 /// (compressed ones too) and errors of the system are always errors.
 enum class OnDamage : uint8_t {
   fail,  ///< The call returns the error.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run says while it lasts, through the socket live.sock in its folder: the lines of run.jsonl, as they are
+// The news of a run while it lasts, through the socket live.sock in its folder: the lines of run.jsonl, as they are
 // written.
 #pragma once
 

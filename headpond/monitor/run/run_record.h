@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the file run.jsonl says of a run, while it lasts and afterwards. Format: docs/monitoring.md.
+// The record of a run in the file run.jsonl, while it lasts and afterwards. Format: docs/monitoring.md.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct RunMachine {
   int64_t pid = 0;
   int processors = 0;  ///< How many the process may use.
   std::string simd = {};
-  int64_t idle_pss = 0;  ///< What the process took when the run started, as RunPoint::pss, but for mapped data.
+  int64_t idle_pss = 0;  ///< The process's size when the run started, like RunPoint::pss, but for mapped data.
 };
 
 /// A pipeline at one moment.
@@ -46,13 +46,13 @@ struct RunPoint {
   std::vector<QueuePoint> queues = {};
   int64_t pss = 0;                      ///< Proportional set size, about each five seconds; else 0.
   std::vector<MemoryUse> memory = {};   ///< Who holds the part of pss beyond idle_pss.
-  std::vector<ThreadUse> threads = {};  ///< What this process's threads took since the run's start.
+  std::vector<ThreadUse> threads = {};  ///< Use by this process's threads since the run's start.
   /// Processors' worth that the host of a virtual machine took, and for which the control group of this process was
   /// stopped.
   double stolen_cpus = 0, throttled_cpus = 0;
 };
 
-/// What a pipeline did so far, or until it ended.
+/// The record of a pipeline, so far or until it ended.
 struct PipelineRecord {
   std::string name = {};  ///< Empty: the only one, or the first.
   double seconds = 0;     ///< Since the run's start.

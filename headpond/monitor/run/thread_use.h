@@ -23,7 +23,7 @@ struct ThreadUse {
 
 namespace internal {
 
-/// What a line of /proc/self/task/*/stat says.
+/// The figures of a line of /proc/self/task/*/stat.
 struct ThreadStat {
   std::string name = {};
   double cpu_s = 0;

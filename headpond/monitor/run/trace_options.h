@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a RunLog records as a timeline, and when it writes it.
+// Options of a RunLog's timeline: what it records, and when it writes it.
 #pragma once
 
 #include <cstddef>

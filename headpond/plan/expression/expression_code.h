@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an expression is compiled to: a program for a stack machine, so that running it needs no recursion. Internal to
+// The code of a compiled expression: a program for a stack machine, so that running it needs no recursion. Internal to
 // expression.h.
 #pragma once
 

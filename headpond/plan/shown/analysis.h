@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a short run of a pipeline measures.
+// The measurements of a short run of a pipeline.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace headpond::plan {
 
-/// What a short run measured.
+/// The measurements.
 struct Analysis {
   double seconds = 0;
   int64_t elements = 0;  ///< Delivered.

@@ -55,7 +55,7 @@ struct BlstmRound {
   double over_limit(double step_s) const { return step_s / std::max(generate_s, train_s); }
 };
 
-/// What a mode that generates ahead saves. Medians over the rounds.
+/// The time that a mode that generates ahead saves. Medians over the rounds.
 struct BlstmGain {
   double saved_vs_feed = 0;    ///< 1 - step / feed step.
   double step_over_limit = 0;  ///< BlstmRound::over_limit.

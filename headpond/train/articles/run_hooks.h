@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a program passes to a training.
+// Functions that a program passes to a training.
 #pragma once
 
 #include <memory>

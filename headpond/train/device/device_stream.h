@@ -11,7 +11,7 @@
 
 namespace headpond {
 
-/// What a DeviceStream was asked to copy together.
+/// Fields that a DeviceStream was asked to copy together.
 class DeviceCopy {
  public:
   virtual ~DeviceCopy() = default;
@@ -37,7 +37,7 @@ class DeviceStream {
   /// Begins to copy, after all earlier copies; may return before it is done. Until then all memory of it must stay as
   /// it is. After an error none of its parts is under way.
   virtual Result<std::unique_ptr<DeviceCopy>> copy(std::span<const Part> parts) = 0;
-  /// What the program asks of the device from now on comes after `copy`.
+  /// Work that the program asks of the device from now on comes after `copy`.
   virtual Result<void> before_program(DeviceCopy& copy) = 0;
   /// Copies that begin from now on come after what the program has asked of the device so far.
   virtual Result<void> after_program() = 0;

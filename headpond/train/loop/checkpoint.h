@@ -15,7 +15,7 @@
 
 namespace headpond {
 
-/// What a manifest says of a checkpoint.
+/// The facts of a checkpoint in its manifest.
 struct CheckpointFacts {
   int64_t step = 0;   ///< At least 0.
   int64_t epoch = 0;  ///< Epoch of the data.

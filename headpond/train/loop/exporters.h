@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps models of a training under names, after its evaluations: "<model_dir>/export/<name>/<step>/model.pt".
+// Exporters keep models of a training under names, after its evaluations: "<model_dir>/export/<name>/<step>/model.pt".
 // A disk that fails is a warning, and the training goes on.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a training calls around its steps: TensorFlow's session hooks. Those that are there are in hooks.h.
+// Hooks that a training calls around its steps: TensorFlow's session hooks. hooks.h has those of the library.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ class HookState {
   void visit(std::string_view key, int64_t& value);
   void visit(std::string_view key, double& value);  ///< All its bits.
   bool is_restoring() const { return restoring_; }
-  std::vector<std::string> unasked() const;  ///< What was saved and no visit() has asked for, in alphabetical order.
+  std::vector<std::string> unasked() const;  ///< Saved keys that no visit() has asked for, in alphabetical order.
 
  private:
   std::string* at(std::string_view key);
@@ -41,7 +41,7 @@ class HookState {
   std::set<std::string> asked_;
 };
 
-/// What a hook sees of its training, and may ask for.
+/// A hook's view of its training, and its requests.
 class HookContext {
  public:
   int64_t step = 0;               ///< Steps done.

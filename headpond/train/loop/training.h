@@ -22,7 +22,7 @@
 
 namespace headpond {
 
-/// What is trained: by one thread. Functions may throw; the training then ends with that error.
+/// The object of a training, used by one thread. Functions may throw; the training then ends with that error.
 class Learner {
  public:
   Learner() = default;
@@ -106,7 +106,7 @@ struct TrainingResult {
   std::vector<std::string> exports;  ///< The files that exporters wrote after it.
 };
 
-/// What a training did, beside its result.
+/// Figures of a training, beside its result.
 struct TrainingReport {
   std::optional<int64_t> resumed_from = std::nullopt;  ///< A step.
   int64_t last_step = 0;

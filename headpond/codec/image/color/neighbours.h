@@ -16,7 +16,7 @@ namespace headpond {
 /// A size of the window of gaussian_blur() is odd, and at most this.
 inline constexpr int64_t kLargestBlur = 255;
 
-/// What gaussian_blur() keeps from image to image: rows, about kernel_size[1] of them. One thread at a time.
+/// Memory that gaussian_blur() keeps from image to image: rows, about kernel_size[1] of them. One thread at a time.
 struct BlurMemory {
   std::vector<std::byte> row;   ///< One row with its margins.
   std::vector<std::byte> rows;  ///< Blurred across.

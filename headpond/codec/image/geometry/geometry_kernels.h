@@ -3,7 +3,7 @@
 // Thread-safe. Maps and their ranges: image_map.h; pixels: warp.h.
 //
 // The image is u8 or f32 [height, width, 1 to 4 channels]; it keeps its dtype, and its size unless `expand` is set.
-// What stands beside it moves with it, by the same random numbers: masks take the nearest pixel and `mask_fill`
+// Fields beside it move with it, by the same random numbers: masks take the nearest pixel and `mask_fill`
 // outside; boxes become the upright boxes around their moved corners, are cut to the image, and are dropped with their
 // labels below `min_area` square pixels; points move, also out of the image.
 //

@@ -48,7 +48,7 @@ struct AffineParameters {
   XY translate = {0, 0};  ///< Pixels, after the rest.
   double scale = 1;
   XY shear = {0, 0};              ///< Along x and y.
-  std::optional<XY> center = {};  ///< What stays where it is without a translation; none: the image's middle.
+  std::optional<XY> center = {};  ///< The point that stays without a translation; none: the image's middle.
 };
 
 /// Rotates, scales, shears, then translates an image of this size: R(angle) scale Shear_y Shear_x about the centre; the

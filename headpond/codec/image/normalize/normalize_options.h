@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What normalize() does: see kernels/normalize_kernel.h.
+// Options of normalize(): see kernels/normalize_kernel.h.
 #pragma once
 
 #include <vector>

@@ -9,7 +9,7 @@
 
 namespace headpond {
 
-/// What masked values become.
+/// The values that masked ones become.
 enum class MaskFill : uint8_t { zero, mean };
 
 struct MaskOptions {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What explain and view ask of an operator that runs kernels. Not for users.
+// The kernels of an operator, for explain and view. Not for users.
 #pragma once
 
 #include <utility>
@@ -13,7 +13,7 @@ namespace headpond::internal {
 class KernelJoints {
  public:
   virtual ~KernelJoints() = default;
-  /// What became of each pair of neighbours, from the first kernel on.
+  /// The result for each pair of neighbours, from the first kernel on.
   virtual const std::vector<KernelChain::Joint>& joints() const = 0;
   /// The kernels as the user wrote them.
   virtual const std::vector<KernelRef>& kernels() const = 0;

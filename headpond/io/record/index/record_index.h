@@ -72,7 +72,7 @@ class RecordIndex {
   int64_t changed_ns() const { return changed_ns_; }
   /// All offsets, in memory of this object or in what it was read from.
   std::span<const std::byte> table() const;
-  /// What the reader keeps besides, in a form of its own.
+  /// Further bytes of the reader, in a form of its own.
   std::span<const std::byte> extra() const { return extra_; }
 
   /// Adds the offset of the next record, at last the end of the last one; never more than `most` in all. REQUIRES:

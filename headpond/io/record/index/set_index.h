@@ -18,7 +18,7 @@
 
 namespace headpond {
 
-/// What the system says of a file without a look into it. Times are in nanoseconds since 1970.
+/// The system's facts of a file, without a look into it. Times are in nanoseconds since 1970.
 struct FileStamp {
   uint64_t size = 0;
   int64_t modified_ns = 0;
@@ -50,7 +50,7 @@ class Stamps {
   std::unique_ptr<const internal::UniqueFd> open_;
 };
 
-/// What one file was when its records were counted.
+/// The state of one file when its records were counted.
 struct CountedFile {
   FileStamp stamp;
   FileMark mark;

@@ -27,7 +27,7 @@ struct SpokenSets {
 /// InvalidArgument for a WAV file of another name.
 Result<SpokenSets> find_spoken(const std::string& folder, const std::string& leave_speaker = "");
 
-/// What was read of the files, by any thread.
+/// Reads of the files, by any thread.
 struct ReadCounts {
   std::atomic<int64_t> files = 0, bytes = 0;
 };
