@@ -93,8 +93,8 @@ class Reader {
     common_.flag("no-progress", to_.no_progress, "show no progress bar").is_listed = verb_.has_progress;
     common_
         .option("logdir DIR", to_.logdir,
-                "folder for the run's TensorBoard files and timeline (default: a new one in headpond-runs/)")
-        .is_listed = verb_.has_logdir;
+                fmt::format("folder for the run's TensorBoard files and timeline (default: {})", verb_.default_logdir))
+        .is_listed = !verb_.default_logdir.empty();
   }
 
   const Flag* find(const std::string& name) const {
@@ -194,7 +194,7 @@ Line answer(std::string text) { return {.text = std::move(text)}; }
 
 Line read_line(Words words, const std::vector<Verb>& verbs, const Words& names) {
   bool wants_help = words.empty();
-  if (!words.empty() && (words[0] == "help" || is_help(words[0]))) {
+  while (!words.empty() && (words[0] == "help" || is_help(words[0]))) {
     wants_help = true;
     words.erase(words.begin());
   }

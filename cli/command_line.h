@@ -29,8 +29,11 @@ struct Verb {
   // Which common options change something. All are accepted; the help lists these, --json and --quiet.
   std::string default_seed = {};  ///< Empty: nothing random.
   bool has_progress = false;
-  bool has_logdir = false;
+  std::string default_logdir = {};  ///< kNewFolder or kNoFolder; empty: it writes no files of a run.
 };
+
+/// Where a verb writes a run's files without --logdir.
+inline constexpr const char *kNewFolder = "a new one in headpond-runs/", *kNoFolder = "none are written";
 
 struct Line {
   const Verb* verb = nullptr;  ///< Null: `text` is the answer (help, or an error).

@@ -216,7 +216,8 @@ class VerbHelp : public Help {};
 TEST_P(ProgramHelp, ListsTheVerbs) { EXPECT_THAT(text(), HasSubstr("train mnist  trains\n  bench")); }
 INSTANTIATE_TEST_SUITE_P(Lines, ProgramHelp,
                          testing::Values(std::vector<std::string>{}, std::vector<std::string>{"help"},
-                                         std::vector<std::string>{"--help"}, std::vector<std::string>{"-h"}));
+                                         std::vector<std::string>{"help", "help"}, std::vector<std::string>{"--help"},
+                                         std::vector<std::string>{"-h"}));
 
 TEST_P(GroupHelp, ListsItsVerbsOnly) {
   EXPECT_THAT(text(), AllOf(HasSubstr("train mnist  trains\n"), Not(HasSubstr("bench"))));

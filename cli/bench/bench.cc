@@ -78,9 +78,9 @@ struct BenchFlags {
 };
 
 void declare(Flags& flags, BenchFlags& to) {
-  flags.words("NAME...", to.names, "benches to run, as --list names them (default: all)");
+  flags.words("[NAME...]", to.names, "benches to run, as --list names them (default: all)");
   flags.flag("list", to.list, "only list the benches");
-  flags.option_from(0, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
+  flags.option_from(1, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");

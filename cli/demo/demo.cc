@@ -364,7 +364,7 @@ Verb demo_verb() {
           .run = [fast](Session& session) { return run(session, *fast); },
           .default_seed = "7",
           .has_progress = true,
-          .has_logdir = true};
+          .default_logdir = kNewFolder};
 }
 
 }  // namespace headpond::cli

@@ -44,6 +44,17 @@ std::string place(const Damage& damage) {
   return text.empty() ? text : text + ": ";
 }
 
+// The error without the file and the place, with which its line begins.
+std::string error_text(const Damage& damage, std::string_view path) {
+  std::string text = plan::without_path(damage.error.to_string(), path);
+  const std::string place =
+      fmt::format(" at offset {}, record {}", damage.offset.value_or(0), damage.record.value_or(0));
+  const size_t at = damage.record && damage.offset ? text.find(place) : std::string::npos;
+  const bool is_whole = at != std::string::npos && text.substr(at + place.size()).find_first_of("0123456789") != 0;
+  if (is_whole) text.erase(at, place.size());
+  return text;
+}
+
 // Keys come from data, and terminals obey control characters.
 std::string printable(std::string key) {
   std::ranges::replace_if(
@@ -160,9 +171,8 @@ std::string report_line(const FileReport& report) {
 std::vector<std::string> damage_lines(const FileReport& report) {
   std::vector<std::string> lines;
   for (const Damage& damage : report.damage) {
-    lines.push_back(
-        fmt::format("{}: {}{}", report.path, place(damage), plan::without_path(damage.error.to_string(), report.path)));
-    if (damage.lost_bytes) lines.back() += fmt::format("; {} are lost", in_words(*damage.lost_bytes, "byte"));
+    lines.push_back(fmt::format("{}: {}{}", report.path, place(damage), error_text(damage, report.path)));
+    if (damage.lost_bytes) lines.back() += fmt::format("; lost: {}", in_words(*damage.lost_bytes, "byte"));
   }
   const uint64_t more = report.damage_count - report.damage.size();
   if (more > 0) lines.push_back(fmt::format("{}: {} more damaged", report.path, more));

@@ -87,11 +87,16 @@ TEST(FileReport, SaysWhereTheDamageIs) {
   report.add_damage({.record = 2, .offset = 90, .lost_bytes = 1, .error = kError});
   report.add_damage(
       {.error = Error(ErrorKind::NotFound, "cannot open /x/a: no file", Error(ErrorKind::Unknown, "why"))});
+  report.add_damage(
+      {.record = 4, .offset = 7, .error = Error(ErrorKind::DataLoss, "/x/a: truncated at offset 7, record 4: 3 left")});
+  report.add_damage({.record = 4, .offset = 7, .error = Error(ErrorKind::DataLoss, "cut at offset 7, record 40")});
   const Error cut(ErrorKind::DataLoss, "/x/a: gzip: the stream is cut");
   report.add_damage({.record = 3, .error = Error(ErrorKind::DataLoss, "cannot read: " + cut.message(), cut)});
   EXPECT_THAT(damage_lines(report), ElementsAre("/x/a: record 1 at offset 80: DataLoss: checksum",
-                                                "/x/a: record 2 at offset 90: DataLoss: checksum; 1 byte are lost",
+                                                "/x/a: record 2 at offset 90: DataLoss: checksum; lost: 1 byte",
                                                 "/x/a: NotFound: cannot open: no file; caused by Unknown: why",
+                                                "/x/a: record 4 at offset 7: DataLoss: truncated: 3 left",
+                                                "/x/a: record 4 at offset 7: DataLoss: cut at offset 7, record 40",
                                                 "/x/a: record 3: DataLoss: cannot read: gzip: the stream is cut"));
 }
 

@@ -137,7 +137,7 @@ class Verify(FilesCase):
         self.assertEqual([[damage["kind"] for damage in file["damage"]] for file in found["files"]],
                          [["NotFound"], ["FailedPrecondition"], ["NotFound"], []])
         self.assertEqual(found["files"][3]["records"], 4)
-        self.assertIn("3 of 4 files are damaged", self.expect(1, "verify", "missing", "folder", "no-*", "a").stdout)
+        self.assertIn("1 of 4 files are damaged, 2 missing", self.expect(1, "verify", "missing", "folder", "no-*", "a").stdout)
 
     def test_patterns_and_shard_names_are_expanded(self):
         for shard in range(3):

@@ -56,7 +56,7 @@ Verb diagnose_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
-          .has_logdir = true};
+          .default_logdir = kNoFolder};
 }
 
 }  // namespace headpond::cli

@@ -84,7 +84,8 @@ void tell(const Session& session, const Stalls& stalls) {
 }
 
 Result<Report> run(Session& session, const StallsFlags& flags) {
-  if (flags.step_ms < 0) throw Exception(Error(ErrorKind::InvalidArgument, "stalls needs --step-ms"));
+  if (flags.step_ms < 0)
+    throw Exception(Error(ErrorKind::InvalidArgument, "stalls needs --step-ms MS; see `headpond stalls --help`"));
   const auto stalls = measure(session, flags);
   if (!stalls) return fail(stalls.error());
   tell(session, *stalls);

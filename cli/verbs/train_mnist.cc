@@ -167,7 +167,7 @@ Verb train_mnist_verb() {
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "7",
           .has_progress = true,
-          .has_logdir = true};
+          .default_logdir = kNewFolder};
 }
 
 }  // namespace headpond::cli

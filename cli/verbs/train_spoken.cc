@@ -151,7 +151,7 @@ Verb train_spoken_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "7",
-          .has_logdir = true};
+          .default_logdir = kNewFolder};
 }
 
 }  // namespace headpond::cli

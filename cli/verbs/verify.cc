@@ -40,20 +40,29 @@ void write_members(JsonWriter& json, const std::vector<FileReport>& reports) {
   json.end_array().member("damage_more", count - told).member("ok", count == 0);
 }
 
+bool is_not_there(const FileReport& report) {
+  return report.damage_count == 1 && report.damage[0].error.kind() == ErrorKind::NotFound;
+}
+
 Result<Report> verify(Session& session, const VerifyFlags& flags) {
   check_files_given("verify", flags.files);
   std::vector<FileReport> reports;
-  size_t damaged = 0;
+  size_t damaged = 0, missing = 0;
   const auto done = survey_files(flags.files, {.needs_format = true, .strict = flags.strict, .stop = session.stop()},
                                  {"verify", session.progress()}, [&](FileReport report) {
                                    for (const auto& line : damage_lines(report)) session.say(line);
                                    if (report.damage_count == 0) session.say(report_line(report) + ": ok");
-                                   damaged += report.damage_count > 0 ? 1 : 0;
+                                   const bool is_missing = is_not_there(report);
+                                   missing += is_missing ? 1 : 0;
+                                   damaged += report.damage_count > 0 && !is_missing ? 1 : 0;
                                    reports.push_back(std::move(report));
                                  });
   HEADPOND_TRY(done);
-  if (reports.size() > 1) session.say(fmt::format("{} of {} files are damaged", damaged, reports.size()));
-  return Report{.exit_code = damaged > 0 ? kFailed : kOk,
+  if (reports.size() > 1) {
+    const std::string also = missing > 0 ? fmt::format(", {} missing", missing) : "";
+    session.say(fmt::format("{} of {} files are damaged{}", damaged, reports.size(), also));
+  }
+  return Report{.exit_code = damaged + missing > 0 ? kFailed : kOk,
                 .members = [reports = std::move(reports)](JsonWriter& json) { write_members(json, reports); }};
 }
 

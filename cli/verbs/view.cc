@@ -103,8 +103,7 @@ Verb view_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return view(session, *flags); },
           .takes_files = true,
-          .default_seed = "the file's, else 0",
-          .has_logdir = true};
+          .default_seed = "the file's, else 0"};
 }
 
 }  // namespace headpond::cli

@@ -84,7 +84,7 @@ TEST(PlanArguments, TablesInAListAreArgumentsOfTheirOwn) {
   const auto own = [&](size_t i) { return args.nested("paths", args.list("paths")[i], {"key"}); };
   EXPECT_EQ(own(0).text("key"), "a");
   EXPECT_EQ(problem([&] { own(0).text("dtype"); }), "f.toml:2: op: paths: dtype is missing");
-  EXPECT_EQ(problem([&] { own(1); }), "f.toml:3: op: paths: no argument 'kye'; known: key");
+  EXPECT_EQ(problem([&] { own(1); }), "f.toml:3: op: paths: no argument 'kye'; did you mean 'key'?");
   EXPECT_EQ(problem([&] { own(2); }), "f.toml:4: op: paths must be a list of tables, not an integer");
 }
 

@@ -299,10 +299,14 @@ class Reader {
   [[noreturn]] void refuse_args(const PlanOperator& op, int64_t line, const PlanValue* said, const Error& why) const {
     const auto* const given = said == nullptr ? nullptr : said->as<PlanTable>();
     const bool is_one = given != nullptr && given->size() == 1;
-    refuse(is_one            ? given->front().second.line
-           : said != nullptr ? said->line
-                             : line,
-           why.kind() == ErrorKind::InvalidArgument ? why.message() : fmt::format("{}: {}", op.name, why.to_string()));
+    std::string text = why.message();
+    if (why.kind() != ErrorKind::InvalidArgument) {
+      const std::string name = fmt::format("{}: ", op.name), kind = fmt::format("{}: ", to_string(why.kind()));
+      text = why.to_string();
+      if (text.starts_with(kind + name)) text.erase(kind.size(), name.size());
+      text.insert(0, name);
+    }
+    refuse(is_one ? given->front().second.line : said != nullptr ? said->line : line, text);
   }
 
   const CountsSteps counts_steps_;

@@ -12,16 +12,18 @@ namespace {
 
 constexpr size_t kMostLetters = 64;  // Letters of a word: the effort grows with its square.
 
-// How many letters must be inserted, removed or replaced.
+// How many letters must be inserted, removed or replaced, or swapped with the next one: the optimal string alignment
+// distance (Boytsov 2011, "Indexing methods for approximate dictionary searching", section 2.1).
 size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
+  std::vector<size_t> row(b.size() + 1), before(b.size() + 1), two_before;
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
-    size_t corner = std::exchange(row[0], i + 1);
+    two_before = std::exchange(before, row);
+    row[0] = i + 1;
     for (size_t j = 0; j < b.size(); ++j) {
-      const size_t replaced = corner + (a[i] == b[j] ? 0 : 1);
-      corner = row[j + 1];
-      row[j + 1] = std::min({replaced, corner + 1, row[j] + 1});
+      row[j + 1] = std::min({before[j] + (a[i] == b[j] ? 0 : 1), before[j + 1] + 1, row[j] + 1});
+      const bool is_swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (is_swapped) row[j + 1] = std::min(row[j + 1], two_before[j - 1] + 1);
     }
   }
   return row.back();

@@ -10,6 +10,9 @@ TEST(Suggestion, IsCloseOrAll) {
   const std::vector<std::string> known = {"batch", "shuffle", "take"};
   EXPECT_EQ(suggestion("shufle", known), "; did you mean 'shuffle'?");
   EXPECT_EQ(suggestion("Batch", known), "; did you mean 'batch'?");
+  EXPECT_EQ(suggestion("tkae", {"take", "top"}), "; did you mean 'take'?");
+  EXPECT_EQ(suggestion("tpo", {"take", "top"}), "; did you mean 'top'?") << "two letters swapped are one slip";
+  EXPECT_EQ(suggestion("pot", {"take", "top"}), "; known: take, top") << "two slips in three letters";
   EXPECT_EQ(suggestion("batch_size", known), "; did you mean 'batch'?");
   EXPECT_EQ(suggestion("interleave", known), "; known: batch, shuffle, take");
   EXPECT_EQ(suggestion("x", {}), "");

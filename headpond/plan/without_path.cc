@@ -20,7 +20,7 @@ std::string without_path(std::string text, std::string_view path) {
     const std::string_view after = std::string_view(text).substr(at + path.size());
     const bool is_first = before.empty() || before.ends_with(": ");
     const size_t gap = is_first ? gap_after_first(after) : 0;
-    const bool is_object = !is_first && before.ends_with(' ') && after.starts_with(": ");
+    const bool is_object = !is_first && before.ends_with(' ') && (after.empty() || after.starts_with(": "));
     if (gap > 0) text.erase(at, path.size() + gap);
     if (is_object) text.erase(at - 1, path.size() + 1);
     // Each message names the file once; the same letters elsewhere in it are something else.

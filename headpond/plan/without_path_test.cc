@@ -11,6 +11,7 @@ TEST(WithoutPath, TakesTheNameOutOfAMessage) {
   EXPECT_EQ(without_path("d/a, line 3: no object", "d/a"), "line 3: no object");
   EXPECT_EQ(without_path("d/a is a folder", "d/a"), "is a folder");
   EXPECT_EQ(without_path("cannot open d/a: No such file", "d/a"), "cannot open: No such file");
+  EXPECT_EQ(without_path("NotFound: no file matches d/a-*", "d/a-*"), "NotFound: no file matches");
   EXPECT_EQ(without_path("cannot read record 1 at offset 3: d/a shrank", "d/a"),
             "cannot read record 1 at offset 3: shrank");
 }
