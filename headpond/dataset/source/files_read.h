@@ -13,6 +13,8 @@ class FileReading {
   virtual ~FileReading() = default;
   /// Their paths; a folder stands for all in it. May throw Exception, as Node::slots().
   virtual std::vector<std::string> paths_read() const = 0;
+  /// False: it reads names and sizes only.
+  virtual bool reads_contents() const { return true; }
 };
 
 namespace internal {

@@ -187,7 +187,7 @@ int64_t mapped_bytes_of(const std::vector<Node::Ref>& nodes) {
   std::set<std::string> paths;
   for (const Node::Ref& node : nodes) {
     const auto* const reading = dynamic_cast<const FileReading*>(node.get());
-    if (reading == nullptr || node->facts().op == "list_files") continue;
+    if (reading == nullptr || !reading->reads_contents()) continue;
     for (std::string& path : reading->paths_read()) paths.insert(std::move(path));
   }
   int64_t bytes = 0;
@@ -227,12 +227,6 @@ bool has_below(const Node& node, Role role) {
                      [&](const Node::Ref& input) { return is(*input, role) || has_below(*input, role); });
 }
 
-bool has_repeat_below(const Node& node) {
-  return std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(), [](const Node::Ref& input) {
-    return (input->facts().is_of_library && input->facts().op == "repeat") || has_repeat_below(*input);
-  });
-}
-
 void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {
   for (const Node::Ref& node : nodes) {
     if (!is(*node, Role::order)) continue;
@@ -240,7 +234,7 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
     if (has_below(*node, Role::batch)) {
       report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
     }
-    if (has_repeat_below(*node)) {
+    if (has_below(*node, Role::repeat)) {
       report.findings.push_back(title +
                                 " comes after repeat, so that epochs mix: an element may come twice before "
                                 "another comes once; put it before repeat");

@@ -53,7 +53,7 @@ struct SharedMemory {
   std::atomic<int> members = 0;
 };
 
-/// The budget of one Loader. Thread-safe, without a lock.
+/// The budget of one Loader. Thread-safe; only part_of() takes a lock, and it is for reports.
 class MemoryBudget {
  public:
   explicit MemoryBudget(int64_t bytes) : MemoryBudget(std::make_shared<SharedMemory>(bytes)) {}

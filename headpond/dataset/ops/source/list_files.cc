@@ -61,6 +61,7 @@ class ListFiles final : public Node, public FileReading {
         paths_(paths) {}
   void prepare(const ParallelFor&) const override { (void)paths_.get(); }
   Paths paths_read() const override { return paths_.get(); }
+  bool reads_contents() const override { return false; }
   std::shared_ptr<const View> bind(const Binding&) const override { return std::make_shared<PathsView>(paths_.get()); }
 
  private:
