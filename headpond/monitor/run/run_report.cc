@@ -36,8 +36,10 @@ h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem}p{
 figcaption{font-size:.85rem;color:var(--soft);overflow-wrap:anywhere}figure svg{display:block;width:100%;height:3rem}
 .plan{max-width:100%;height:auto}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
 th,td{text-align:left;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-td.n,th.n{text-align:right;white-space:nowrap}pre{overflow-x:auto;background:var(--box);padding:.6rem;font-size:.85rem}
+td.n,th.n{text-align:right}td.n{white-space:nowrap}pre{overflow-x:auto;background:var(--box);padding:.6rem;font-size:.85rem}
 polyline{fill:none;stroke:var(--busy);stroke-width:1.5;vector-effect:non-scaling-stroke}text{fill:var(--text);font:13px system-ui,sans-serif}
+@media print{.scroll{overflow:visible}table{font-size:7pt}th,td,td.n{padding-right:.5rem;white-space:normal}
+td{overflow-wrap:anywhere}td.n{overflow-wrap:normal}pre{white-space:pre-wrap}}
 )";
 
 // Whole UTF-8 characters.
