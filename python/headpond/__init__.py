@@ -24,6 +24,7 @@ from ._kernels import *  # noqa: F403
 from ._loader import FunctionStats, Loader, LoaderStats, StageStats, close_all
 from ._map_style import from_torch
 from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
+from ._pictures import Pictures, encode_png, show
 from ._queues import (
     Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
     RandomShuffleQueue, StagingArea, stop_all)
@@ -55,13 +56,13 @@ __all__ = [
     "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError",
     "Error", "EventWriter", "Expression", "FIFOQueue", "FailedPreconditionError", "FieldSpec", "FunctionStats", "InvalidArgumentError",
     "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea", "NotFoundError",
-    "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random",
+    "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random",
     "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError", "StageStats", "StagingArea", "UnimplementedError",
-    "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "entropy",
+    "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy",
     "expand_files", "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices",
     "from_tensors", "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet",
     "progress", "random_key", "read_plan",
-    "sample_from_datasets", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
+    "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
 __all__ += _kernels.__all__
 __all__ += _sources.__all__
 

@@ -100,6 +100,6 @@ def plain(value: Any) -> Any:
         return [-1 if one is None else plain(one) for one in value]
     if hasattr(value, "_plan"):
         return value._plan()
-    if hasattr(value, "tolist"):
+    if hasattr(value, "tolist") and not isinstance(value, type):
         return plain(value.tolist())
     return dtype_name(value)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of records, read and written without a dataset, Examples, lists of files, and the digit set.
+// Files of records, read and written without a dataset, Examples, PNG files, lists of files, and the digit set.
 #include <cstring>
 
+#include "headpond/codec/image/png.h"
 #include "headpond/io/example/example_writer.h"
 #include "headpond/io/file/glob.h"
 #include "headpond/io/file/labelled_folder.h"
@@ -83,6 +84,16 @@ nb::bytes made_example(const Dict& features) {
   return nb::bytes(message.data(), message.size());
 }
 
+nb::bytes png_of(nb::handle image, int level) {
+  const Tensor pixels = tensor_of(image, {}, Share::always);
+  const auto file = [&] {
+    const nb::gil_scoped_release released;
+    return encode_png(pixels, level);
+  }();
+  const std::vector<std::byte> bytes = value(file);
+  return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
 std::vector<std::string> texts_of(nb::handle names) {
   std::vector<std::string> all;
   for (nb::handle one : names) all.push_back(text_of(one));
@@ -139,6 +150,7 @@ void add_files(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> RecordReader"))
       .def("__next__", next_record);
   module.def("make_example", made_example);
+  module.def("encode_png", png_of);
   module.def("expand_files", files_of, nb::sig(kFiles));
   module.def("list_labelled_folder", labelled_files, nb::sig(kLabelled));
   module.def("digit_set", drawn_digits);
