@@ -56,8 +56,13 @@ def test_programs_of_the_page(title, program, names, capsys):
         assert title == "Queues"
 
 
-@pytest.mark.parametrize("page", ["tf_data", "dataloader", "tf1_queues"])
+OTHERS = ["tf_data", "dataloader", "tf1_queues", "jax"]
+
+
+@pytest.mark.parametrize("page", OTHERS)
 def test_programs_of_the_pages_for_others(page, tmp_path, monkeypatch):
+    if page == "jax":
+        pytest.importorskip("jax", reason="JAX is not installed")
     monkeypatch.chdir(tmp_path)
     text = (DOCS / f"migrate_from_{page}.md").read_text()
     programs = re.findall(r"```python\n(.*?)```", text, re.S)
@@ -68,12 +73,12 @@ def test_programs_of_the_pages_for_others(page, tmp_path, monkeypatch):
 def test_no_other_page_has_a_program():
     """README's is run by test_examples.py."""
     pages = {path.name for path in [*DOCS.rglob("*.md"), *DOCS.parent.glob("*.md")] if re.search(r"^```py", path.read_text(), re.M)}
-    assert pages == {"README.md", "python.md", "migrate_from_tf_data.md", "migrate_from_dataloader.md", "migrate_from_tf1_queues.md"}
+    assert pages == {"README.md", "python.md", *(f"migrate_from_{page}.md" for page in OTHERS)}
 
 
 def test_what_the_pages_call_is_there():
     """Each `hp.name` and `.method(` of our column."""
-    for page in ("tf_data", "dataloader", "tf1_queues"):
+    for page in OTHERS:
         for line in (DOCS / f"migrate_from_{page}.md").read_text().splitlines():
             if not line.startswith("|"):
                 continue

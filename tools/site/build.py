@@ -20,7 +20,7 @@ TOP = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"]
 # The order in which a reader meets the pages of docs/; what is not named here is an error of Sphinx: it is in no table of contents.
 CHAPTERS = {
     "First": ["README", "docs/concepts", "docs/demo"],
-    "Python": ["docs/python", "docs/migrate_from_dataloader", "docs/migrate_from_tf_data", "docs/migrate_from_tf1_queues", "api/index"],
+    "Python": ["docs/python", "docs/migrate_from_dataloader", "docs/migrate_from_tf_data", "docs/migrate_from_tf1_queues", "docs/migrate_from_jax", "api/index"],
     "Guide": ["docs/guide/*", "docs/images", "docs/augmentations", "docs/sound", "docs/spectra", "docs/caching", "docs/bad_samples",
               "docs/monitoring", "docs/changing_a_plan"],
     "From elsewhere in C++": ["docs/from_torchvision", "docs/from_tf_data"],
