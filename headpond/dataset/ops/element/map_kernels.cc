@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <new>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -203,12 +204,26 @@ class MapKernels final : public Pointwise, public KernelJoints {
     if (rows_kernel_ == nullptr) return false;
     const size_t index = plan_.fields[0].index;
     const FieldSpec& image = input().spec()[index];
-    return fill_rows(
-        view, index, image, positions, context, columns, keys,
-        [&](const std::byte* from, size_t rows, std::byte* to) { rows_kernel_->run_rows(image, from, rows, to); });
+    return fill_rows(view, index, image, positions, context, columns, keys,
+                     [&](const std::byte* from, size_t rows, std::byte* to) { run_rows(image, from, rows, to); });
   }
 
  private:
+  // After an exception rows are made by run(), one by one, so that the log alone says that something is wrong.
+  void run_rows(const FieldSpec& image, const std::byte* from, size_t rows, std::byte* to) const {
+    try {
+      rows_kernel_->run_rows(image, from, rows, to);
+    } catch (const std::bad_alloc&) {
+      throw;
+    } catch (...) {
+      if (!has_warned_.exchange(true, std::memory_order_relaxed)) {
+        log(LogLevel::warning, fmt::format("{}: run_rows() threw {}; such rows are made one by one (this map's first)",
+                                           title(), current_exception_error().to_string()));
+      }
+      throw;
+    }
+  }
+
   // `error` of kernel `k` of those that run, with the title of the kernel that failed. Of a joined kernel, those that
   // it stands for run one after the other to find it. `fields` may change.
   Error named(size_t k, Error error, std::span<Tensor> fields, std::span<const RandomKey> keys, uint64_t key,
@@ -253,7 +268,8 @@ class MapKernels final : public Pointwise, public KernelJoints {
   const Plan plan_;
   const KernelChain run_;
   const RowsKernel* const rows_kernel_;
-  mutable std::atomic<bool> has_said_ = false;  // About a defect.
+  mutable std::atomic<bool> has_said_ = false;    // About a defect.
+  mutable std::atomic<bool> has_warned_ = false;  // About run_rows().
 };
 
 Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const std::vector<KernelRef>& kernels,

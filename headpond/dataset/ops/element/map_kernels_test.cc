@@ -322,6 +322,28 @@ TEST(MapKernels, MakeManyRowsAtOnceWhereTheKernelCan) {
   EXPECT_FALSE(fills(*(rows() | map("photo", scale(2, 1))).node()));
 }
 
+class Throws final : public RowsKernel {
+ public:
+  Throws() : RowsKernel({.title = "throws", .result = unchanged}) {}
+  Result<void> run(KernelCall&) const override { return {}; }
+  bool takes_rows(const FieldSpec&) const override { return true; }
+  void run_rows(const FieldSpec&, const std::byte*, size_t, std::byte*) const override {
+    throw std::runtime_error("rows of a kind");
+  }
+};
+
+TEST(MapKernels, WhatRunRowsThrowsIsInTheLogOnce) {
+  const Dataset dataset = rows() | map("photo", std::make_shared<Throws>());
+  std::vector<std::string> lines;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  for (int i = 0; i < 2; ++i)
+    EXPECT_NE(fill_difference(*dataset.node(), *dataset.node()->bind({})), "") << "columns are not filled";
+  set_log_sink(before);
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_THAT(lines[0], HasSubstr("map(photo: throws): run_rows() threw "));
+  EXPECT_THAT(lines[0], HasSubstr("rows of a kind"));
+}
+
 TEST(MapKernels, KeepsTheContract) {
   check_contract(rows() | map("photo", twice(40)));
   check_contract(rows() | map("photo", noise(), scale(2, 1), scale(3, 1), noise()) | shuffle());
