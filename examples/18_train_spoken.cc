@@ -51,7 +51,7 @@ hp::Dataset digits(const std::string& folder, bool test) {
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "recordings";
-  if (!std::filesystem::exists(folder)) hp::value_or_throw(hp::draw_tones(folder));
+  hp::value_or_throw(hp::draw_missing_tones(folder));
   torch::manual_seed(7);
   torch::set_num_threads(1);
   nn::Sequential net(nn::BatchNorm2d(1));

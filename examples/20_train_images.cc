@@ -44,7 +44,7 @@ nn::Sequential network(int64_t classes) {
 
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : "pictures";
-  if (!std::filesystem::exists(folder)) hp::value_or_throw(hp::draw_patterns(folder));
+  hp::value_or_throw(hp::draw_missing_patterns(folder));
   torch::manual_seed(7);
   torch::set_num_threads(1);
   nn::Sequential net = network(std::distance(std::filesystem::directory_iterator(folder + "/train"), {}));

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <span>
 #include <vector>
 
+#include "headpond/base/log.h"
 #include "headpond/base/random.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/io/file/file.h"
@@ -95,6 +97,12 @@ Result<void> draw_patterns(const std::string& folder, const PatternSetOptions& o
     }
     return {};
   });
+}
+
+Result<void> draw_missing_patterns(const std::string& folder, const PatternSetOptions& options) {
+  if (std::filesystem::exists(folder)) return {};
+  log(LogLevel::warning, fmt::format("there is no folder '{}': pictures to learn are drawn into it", folder));
+  return draw_patterns(folder, options);
 }
 
 }  // namespace headpond

@@ -26,5 +26,7 @@ struct PatternSetOptions {
 /// Writes "train/<kind>/<number>.jpg" and "test/<kind>/<number>.jpg" into the folder, unless it is there. The same
 /// pixels for the same options. A kill leaves no folder of this name. Unimplemented without the component jpeg.
 Result<void> draw_patterns(const std::string& folder, const PatternSetOptions& options = {});
+/// The same, and where it draws a warning in the log: the folder's name may be mistyped.
+Result<void> draw_missing_patterns(const std::string& folder, const PatternSetOptions& options = {});
 
 }  // namespace headpond

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "headpond/base/log.h"
 #include "headpond/codec/image/jpeg.h"
 #include "tests/test_files.h"
 
@@ -45,6 +46,18 @@ TEST(Patterns, LaterKindsHaveMorePictures) {
   EXPECT_EQ(count("test/bars"), 1);
   EXPECT_EQ(count("test/stripes"), 1);
   EXPECT_EQ(temp.count(), 1U) << "nothing unfinished is left";
+}
+
+TEST(Patterns, AreDrawnWithAWarningWhereThereIsNoFolder) {
+  if (!has_jpeg()) GTEST_SKIP() << "built without the component jpeg";
+  const test::TempFolder temp;
+  std::vector<std::string> lines;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(draw_missing_patterns(temp.file("set"), kFew));
+  set_log_sink(before);
+  ASSERT_EQ(lines.size(), 1U) << "the second time it is there";
+  EXPECT_NE(lines[0].find(temp.file("set")), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(temp.file("set/train/bars")));
 }
 
 }  // namespace

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <filesystem>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "headpond/base/log.h"
 #include "headpond/base/math/portable.h"
 #include "headpond/base/random.h"
 #include "headpond/codec/sound/wav.h"
@@ -52,6 +54,12 @@ Result<void> draw_tones(const std::string& folder, const ToneSetOptions& options
     }
   }
   return {};
+}
+
+Result<void> draw_missing_tones(const std::string& folder, const ToneSetOptions& options) {
+  if (std::filesystem::exists(folder)) return {};
+  log(LogLevel::warning, fmt::format("there is no folder '{}': tones to learn are drawn into it", folder));
+  return draw_tones(folder, options);
 }
 
 }  // namespace headpond

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "headpond/base/log.h"
 #include "headpond/codec/sound/wav.h"
 #include "tests/test_files.h"
 
@@ -23,6 +26,17 @@ TEST(Tones, AreTheSameFilesForTheSameSeed) {
   EXPECT_EQ(sound->rate, 8000);
   EXPECT_GE(sound->samples.dim(0), 2400);
   EXPECT_LE(sound->samples.dim(0), 5600);
+}
+
+TEST(Tones, AreDrawnWithAWarningWhereThereIsNoFolder) {
+  const test::TempFolder temp;
+  std::vector<std::string> lines;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(draw_missing_tones(temp.file("set"), {.takes = 1}));
+  set_log_sink(before);
+  ASSERT_EQ(lines.size(), 1U) << "the second time it is there";
+  EXPECT_NE(lines[0].find(temp.file("set")), std::string::npos);
+  EXPECT_TRUE(std::filesystem::exists(temp.file("set/3_low_0.wav")));
 }
 
 }  // namespace
