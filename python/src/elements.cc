@@ -48,10 +48,13 @@ Keys::~Keys() {
   for (nb::object& name : names_) drop(name.release().ptr());
 }
 
-nb::object Keys::value_of(Element element, const std::shared_ptr<Returned>& to) const {
+nb::object Keys::value_of(Element&& element, const std::shared_ptr<Returned>& to) const {
   if (!names_.empty()) {
     nb::dict all;
-    for (size_t i = 0; i < element.size(); ++i) all[names_[i]] = array_of(std::move(element[i]), to);
+    for (size_t i = 0; i < element.size(); ++i) {
+      const nb::object value = array_of(std::move(element[i]), to);
+      if (PyDict_SetItem(all.ptr(), names_[i].ptr(), value.ptr()) != 0) throw nb::python_error();
+    }
     return all;
   }
   if (element.size() == 1) return array_of(std::move(element[0]), to);

@@ -31,6 +31,8 @@ NB_MODULE(_core, module) {
   module.attr("VERSION") = HEADPOND_VERSION;
   python::add_datasets(module);
   python::add_loader(module);
+  python::add_batches(module);
+  python::add_writers(module);
   python::add_runners(module);
   python::add_queues(module);
   python::add_staging(module);

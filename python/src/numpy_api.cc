@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstring>
+#include <new>
 
 #include "nanobind/stl/string.h"
 #include "python/src/python.h"
@@ -85,7 +86,32 @@ std::optional<DType> dtype_of_array(PyArrayObject* array) {
   return std::nullopt;
 }
 
-void end_lease(PyObject* capsule) { delete static_cast<Tensor*>(PyCapsule_GetPointer(capsule, nullptr)); }
+// A Python object that keeps a tensor.
+struct Lease {
+  PyObject head;
+  Tensor tensor;
+};
+
+void end_lease(PyObject* lease) {
+  PyTypeObject* const type = Py_TYPE(lease);
+  reinterpret_cast<Lease*>(lease)->tensor.~Tensor();
+  PyObject_Free(lease);
+  Py_DECREF(reinterpret_cast<PyObject*>(type));
+}
+
+PyTypeObject* lease_type() {
+  static PyTypeObject* const type = [] {
+    PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_lease)}, {0, nullptr}};
+    PyType_Spec spec{"headpond._core.Lease", sizeof(Lease), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                     slots};
+    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  }();
+  if (type == nullptr) {
+    PyErr_Clear();
+    throw std::bad_alloc();
+  }
+  return type;
+}
 
 struct ReturnedLater {
   std::list<Tensor> tensor;
@@ -107,7 +133,12 @@ nb::object capsule_of(std::unique_ptr<Lease> lease, PyCapsule_Destructor end) {
 
 // What keeps the memory of an array.
 nb::object lease_of(Tensor tensor, const std::shared_ptr<Returned>& to) {
-  if (to == nullptr) return capsule_of(std::make_unique<Tensor>(std::move(tensor)), end_lease);
+  if (to == nullptr) {
+    auto* const made = PyObject_New(Lease, lease_type());
+    if (made == nullptr) throw nb::python_error();
+    new (&made->tensor) Tensor(std::move(tensor));
+    return nb::steal(reinterpret_cast<PyObject*>(made));
+  }
   auto lease = std::make_unique<ReturnedLater>();
   lease->tensor.push_back(std::move(tensor));
   lease->to = to;

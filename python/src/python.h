@@ -180,9 +180,10 @@ class Returned {
   }
   /// Nobody uses the memory any more.
   void end() {
-    const std::list<Tensor> last = take();
+    std::list<Tensor> last;  // Ends without the lock.
     const MutexLock lock(mu_);
     has_ended_ = true;
+    last.swap(tensors_);
   }
 
  private:
@@ -212,7 +213,8 @@ class Keys {
   Keys& operator=(const Keys&) = delete;
   /// A dict of named fields, a tuple of several, the value of one. Arrays are writable iff `element` was moved here and
   /// nobody else had its memory. `to`: as of array_of().
-  nb::object value_of(Element element, const std::shared_ptr<Returned>& to = nullptr) const;
+  nb::object value_of(Element&& element, const std::shared_ptr<Returned>& to = nullptr) const;
+  nb::object value_of(const Element& element) const { return value_of(Element(element)); }
 
  private:
   std::vector<nb::object> names_;  // None: fields have no names.
@@ -237,6 +239,8 @@ Wait to_wait(std::optional<double> timeout);
 // ---- One function a source that adds to the module.
 void add_datasets(nb::module_& module);
 void add_loader(nb::module_& module);
+void add_batches(nb::module_& module);
+void add_writers(nb::module_& module);
 void add_queues(nb::module_& module);
 void add_runners(nb::module_& module);
 void add_staging(nb::module_& module);
@@ -252,24 +256,27 @@ auto waiting(Call call, std::stop_source* stop, bool between_elements) {
   using Answer = decltype(call());
   std::optional<InterruptLook> look;
   std::optional<Answer> answer;
-  bool raised = false;
+  struct {
+    std::stop_source* stop;
+    bool raised = false;
+  } seen{stop};
   const bool looks = is_main_thread();
   {
     const nb::gil_scoped_release released;
     if (looks) {
       look.emplace(
-          [&] {
-            raised = raised || look_for_signals();
-            if (raised && stop != nullptr) stop->request_stop();
-            return raised;
+          [&seen] {  // One reference: std::function then allocates nothing.
+            seen.raised = seen.raised || look_for_signals();
+            if (seen.raised && seen.stop != nullptr) seen.stop->request_stop();
+            return seen.raised;
           },
           between_elements);
     }
     answer.emplace(call());
     look.reset();
   }
-  if (raised && !*answer) throw nb::python_error();
-  if (raised) raise_later();  // The answer came at the same moment: it is given first.
+  if (seen.raised && !*answer) throw nb::python_error();
+  if (seen.raised) raise_later();  // The answer came at the same moment: it is given first.
   return *std::move(answer);
 }
 
