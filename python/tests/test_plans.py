@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random pipelines of native operators: Python gives the bytes and the states of the C++ program, and each goes on where the
-other stopped. HEADPOND_PROGRAM names the program; HEADPOND_PLANS how many pipelines (40)."""
+other stopped. HEADPOND_PROGRAM names the program."""
 import base64
 import json
 import os
@@ -11,18 +11,21 @@ import numpy as np
 import pytest
 
 import headpond as hp
+from counts import FULL, count
 
 PROGRAM = os.environ.get("HEADPOND_PROGRAM", "")
-COUNT = int(os.environ.get("HEADPOND_PLANS", "40"))
+COUNT = count(40, 500)
 needs_program = pytest.mark.skipif(not os.path.exists(PROGRAM), reason="HEADPOND_PROGRAM is not there")
 
 
 def random_steps(rng):
-    """[(op, args)], from the source on. Fields without a name are the scalar x."""
-    steps = [("range", {"stop": rng.randint(0, 200)})]
+    """[(op, args)], from the source on: the scalar x, which has no name, or the fields x and y of a file."""
+    has_fields = rng.random() < 0.3
+    steps = [("csv", {"paths": ["rows.csv"]})] if has_fields else [("range", {"stop": rng.randint(0, 200)})]
     batched = False
     for _ in range(rng.randint(1, 6)):
-        kinds = ["shuffle", "window", "take", "skip", "shard", "repeat", "batch"] + ([] if batched else ["filter", "map", "float", "choice"])
+        kinds = ["shuffle", "window", "take", "skip", "shard", "repeat", "batch"]
+        kinds += [] if batched else ["filter", "chance"] if has_fields else ["filter", "chance", "map", "choice"]
         kind = rng.choice(kinds)
         if kind == "shuffle":
             steps.append(("shuffle", {}))
@@ -48,6 +51,10 @@ def random_steps(rng):
         if steps[-1][0] == "batch" and sum(op == "batch" for op, _ in steps) > 1:
             steps.pop()  # Batches of batches differ in shape.
     return steps
+
+
+def write_rows(folder):
+    (folder / "rows.csv").write_text("x,y\n" + "".join(f"{x},{x * x + 1}\n" for x in range(150)))
 
 
 def in_python(steps):
@@ -76,13 +83,18 @@ def run(path, *options):
 
 def expect_equal(printed, element, loader):
     assert (printed["epoch"], printed["index"]) == (loader.epoch, loader.index)
-    value = np.asarray(element)
-    assert np.array_equal(np.asarray(printed["fields"]["x"], value.dtype).reshape(value.shape), value)
+    fields = element if isinstance(element, dict) else {"x": element}
+    assert list(printed["fields"]) == list(fields)
+    for name, one in fields.items():
+        value = np.asarray(one)
+        assert np.array_equal(np.asarray(printed["fields"][name], value.dtype).reshape(value.shape), value)
 
 
 @needs_program
 @pytest.mark.parametrize("number", range(COUNT))
-def test_python_gives_what_the_program_gives(number, tmp_path):
+def test_python_gives_what_the_program_gives(number, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path)
     rng = random.Random(number)
     steps, seed = random_steps(rng), rng.randrange(1000)
     path = tmp_path / "plan.toml"
@@ -95,12 +107,13 @@ def test_python_gives_what_the_program_gives(number, tmp_path):
     printed = run(path)
     assert dataset.plan() == hp.read_plan(path)[0].plan()
 
-    loader = hp.Loader(dataset, epochs=2, seed=seed, threads=rng.choice([0, 1, 4]))
-    count = 0
-    for element in loader.flat():
-        expect_equal(printed[count], element, loader)
-        count += 1
-    assert count == len(printed)
+    for threads in (0, 1, 4) if FULL else [rng.choice([0, 1, 4])]:
+        loader = hp.Loader(dataset, epochs=2, seed=seed, threads=threads)
+        given = 0
+        for element in loader.flat():
+            expect_equal(printed[given], element, loader)
+            given += 1
+        assert given == len(printed)
 
     # The program stops, Python goes on; and the reverse.
     stop = rng.randint(0, len(printed))
@@ -120,6 +133,18 @@ def test_python_gives_what_the_program_gives(number, tmp_path):
     assert run(path, "--state-in", str(tmp_path / "ours")) == printed[stop:]
 
 
+def test_most_random_pipelines_can_be_and_some_have_fields(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path)
+    kinds = []
+    for number in range(COUNT):
+        try:
+            kinds.append(isinstance(in_python(random_steps(random.Random(number))).spec, dict))
+        except hp.InvalidArgumentError:
+            pass
+    assert len(kinds) > 0.6 * COUNT and 0.15 * COUNT < sum(kinds)
+
+
 @needs_program
 def test_the_comparison_sees_another_order(tmp_path):
     steps = [("range", {"stop": 20}), ("shuffle", {})]
@@ -130,3 +155,17 @@ def test_the_comparison_sees_another_order(tmp_path):
     with pytest.raises(AssertionError):
         for line in printed:
             expect_equal(line, loader.next(), loader)
+
+
+@needs_program
+def test_the_comparison_sees_two_fields_swapped(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path)
+    steps = [("csv", {"paths": ["rows.csv"]}), ("shuffle", {})]
+    in_a_file(steps, tmp_path / "plan.toml", 1)
+    printed = run(tmp_path / "plan.toml")
+    loader = hp.Loader(in_python(steps), epochs=2, seed=1)
+    first = loader.next()
+    expect_equal(printed[0], first, loader)
+    with pytest.raises(AssertionError):
+        expect_equal(printed[0], {"x": first["y"], "y": first["x"]}, loader)

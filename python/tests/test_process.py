@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interrupts and the end of the process, each in a process of its own."""
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -8,6 +9,8 @@ import textwrap
 import time
 
 import pytest
+
+from counts import count
 
 WAITS = {
     "next": "loader = hp.Loader(hp.range(9).map(slow, output=(hp.i64, ())), threads=1, consumer_helps=False)\nready()\nloader.next()",
@@ -75,6 +78,88 @@ print(got == list(range(30)), interrupts >= 1)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
     assert done.stdout == "True True\n", done.stderr
+
+
+# Each goes on after an interrupt, until nothing is left, and prints what it has.
+INTERRUPTED = {
+    "next": """
+loader = hp.Loader(hp.range(60).map(lambda x: time.sleep(0.01) or x, output=(hp.i64, ())), threads=1, consumer_helps=False)
+goes_on(lambda: take(loader.next()))""",
+    "dequeue": """
+queue = hp.FIFOQueue(4, hp.i64)
+left = iter(range(60))
+c = hp.Coordinator()
+hp.QueueRunner(queue, [lambda: queue.enqueue(time.sleep(0.01) or next(left))]).start(c)
+def dequeue():
+    try:
+        take(queue.dequeue())
+    except hp.OutOfRangeError:
+        take(None)
+goes_on(dequeue, may_lose=True)""",
+    "join": """
+c = hp.Coordinator()
+def work():
+    for number in range(60):
+        time.sleep(0.01)
+        got.append(number)
+c.start("works", work)
+goes_on(lambda: take(c.join()))""",
+    "write_shards": """
+import tempfile
+folder = tempfile.mkdtemp()
+data = hp.range(60).map(lambda x: time.sleep(0.01) or str(int(x)).encode(), output=(hp.bytes, ()), serial=True)
+goes_on(lambda: take(data.write_shards(folder, shards=3, resume=True) and None))
+got = sorted(int(one) for one in hp.tfrecord(folder + "/*.tfrecord").sequence())""",
+    "function": """
+loader = hp.Loader(hp.range(60).map(lambda x: time.sleep(0.01) or x, output=(hp.i64, ())), threads=0)
+goes_on(lambda: take(loader.next()), may_lose=True)""",
+}
+GOES_ON = HEAD + """
+got, ended = [], []
+def take(one):
+    ended.append(True) if one is None else got.append(int(one))
+lost = 0
+def goes_on(step, may_lose=False):
+    global lost
+    ready()
+    while not ended:
+        try:
+            step()
+        except KeyboardInterrupt:
+            lost += may_lose
+            print("interrupted", flush=True)
+"""
+
+
+@pytest.mark.parametrize("where", INTERRUPTED)
+def test_control_c_at_any_moment_loses_nothing(where):
+    """But in a function of the program's own, and between the end of dequeue() and the next instruction: there the element."""
+    moments = random.Random(f"{where} 1")
+    for _ in range(count(2, 50)):
+        program = GOES_ON + INTERRUPTED[where] + "\nprint(len(got) + lost >= 60, got == sorted(set(got)), len(got) >= 59)"
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            assert process.stdout.readline() == "ready\n"
+            time.sleep(moments.uniform(0.05, 0.25))
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        assert (out, err, process.returncode) == ("interrupted\nTrue True True\n", "", 0)
+
+
+def test_control_a_wait_without_the_look_does_not_end():
+    program = HEAD + """
+import ctypes
+c, mutex = ctypes.CDLL(None), ctypes.create_string_buffer(64)
+c.pthread_mutex_lock(mutex)
+ready()
+c.pthread_mutex_lock(mutex)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.2)
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.communicate(timeout=count(0.5, 2))
+        process.kill()
 
 
 HANDLERS = {
@@ -173,10 +258,26 @@ ENDS = {
 @pytest.mark.parametrize("what", ENDS)
 def test_the_process_ends_while_things_live(what):
     program = f"{HEAD}\ntry:\n{textwrap.indent(ENDS[what], '    ')}\nexcept hp.Error:\n    pass\nprint('end')\n"
-    for _ in range(3):
+    for _ in range(count(3, 25)):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
         assert (done.stdout, done.returncode) == ("end\n", 0)
         assert done.stderr == "" or "returns" in what and "~Loader is waiting for functions" in done.stderr
+
+
+def test_control_without_the_hook_a_process_does_not_end_well():
+    program = f"""{HEAD}
+import atexit
+atexit.unregister(hp._exit)
+{ENDS["loader"]}
+"""
+    ends = []
+    for _ in range(count(5, 25)):
+        try:
+            done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=10, check=False)
+            ends.append((done.returncode, done.stderr))
+        except subprocess.TimeoutExpired:
+            ends.append("it hangs")
+    assert any(end != (0, "") for end in ends)
 
 
 def test_lines_of_the_log_at_the_exit():
