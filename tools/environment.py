@@ -13,6 +13,7 @@ import tempfile
 
 TENSORFLOW = "tensorflow-cpu==2.21.0"
 GRAIN = "grain==0.2.18"
+PEERS = [TENSORFLOW, GRAIN, "mlx-data==0.1.0", "spdl-core==0.8.0"]  # Of benchmarks/python.
 XXHASH = "xxhash==4.1.0"
 TORCH = ["torch==2.8.0", "torchvision==0.23.0", "torchaudio==2.8.0", "soundfile==0.13.1", "numpy==2.2.6"]
 

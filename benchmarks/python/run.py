@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python package beside others: what a batch costs there, and what stands still when functions of Python run.
 
-  run.py [--python build/python/venv/bin/python] [--also PYTHON]... [--cpus 0,1] [--rounds 5] [--seconds 3] [--json FILE] [--check] [BENCH...]
+  run.py [--python build/python/venv/bin/python] [--peers] [--also PYTHON]... [--cpus 0,1] [--rounds 5] [--seconds 3] [--json FILE] [--check]
+         [BENCH...]
 
-Each round measures every system of a bench once, in a process of its own. Ratios are those of one round, then the median: that removes
-the drift of the machine. ./dev python makes the environment with the package. A peer is measured by the first of the given Pythons that
-has it, and named if none has. The CPU time that other processes took in each round is printed. A system that has not ended after 120 s and
-20 times --seconds ends the run. --check: 3 if a bound is missed.
+"mnist" and "ready" run on the first of --cpus, "mnist_2" is mnist on all of them. Each round measures every system of a bench once, in a
+process of its own. Ratios are those of one round, then the median: that removes the drift of the machine. ./dev python makes the environment
+with the package. A peer is measured by the first of the given Pythons that has it, and named if none has; --peers installs those that need
+no PyTorch, from PyPI. The CPU time that other processes took in each round is printed. A system that has not ended after 120 s and 20 times
+--seconds ends the run. --check: 3 if a bound is missed.
 """
 import argparse
 import json
@@ -22,6 +24,9 @@ import time
 from systems import SYSTEMS
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tools"))
+import environment  # noqa: E402
+
 PYTHON = HERE.parents[1] / "build/python/venv/bin/python"
 ROUNDS = {"import": 11}
 ONE_CPU = ("ready", "mnist")
@@ -133,6 +138,7 @@ def main():
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=", ".join(SYSTEMS))
     parser.add_argument("--python", default=str(PYTHON))
     parser.add_argument("--also", action="append", default=[], metavar="PYTHON")
+    parser.add_argument("--peers", action="store_true")
     parser.add_argument("--cpus", default="0,1")
     parser.add_argument("--rounds", type=int, default=0)
     parser.add_argument("--seconds", type=float, default=3)
@@ -143,6 +149,11 @@ def main():
         parser.error(f"no bench {', '.join(unknown)}: {', '.join(SYSTEMS)}")
     if not pathlib.Path(args.python).exists() or not has(args.python, "headpond"):
         sys.exit(f"{args.python} has no headpond: ./dev python makes one that has")
+    if args.peers:
+        try:
+            args.also.append(str(environment.python_with(environment.PEERS)))
+        except environment.NoEnvironment as error:
+            sys.exit(f"the peers cannot be installed: {error}")
     kept, missed = {}, 0
     with tempfile.TemporaryDirectory() as folder:
         for bench in args.benches or SYSTEMS:

@@ -69,9 +69,94 @@ def handed_off(seconds, batch, shape, dtype, pause):
     return statistics.median(times) / 1e3
 
 
+SMALL, LARGE = (32, (784,), "float32", 0.002), (256, (224, 224, 3), "uint8", 0.05)  # Rows, shape, dtype, pause.
+
+
 def handoff_headpond(seconds):
-    return {"small_us": handed_off(seconds / 2, 32, (784,), "float32", 0.002),
-            "large_us": handed_off(seconds / 2, 256, (224, 224, 3), "uint8", 0.05)}
+    return {"small_us": handed_off(seconds / 2, *SMALL), "large_us": handed_off(seconds / 2, *LARGE)}
+
+
+def handoff_of(iterator_of, seconds):
+    """Of a peer. `iterator_of`(rows, shape, dtype): batches, of which another thread or process makes at least one ahead."""
+    found = {}
+    for name, (rows, shape, dtype, pause) in (("small_us", SMALL), ("large_us", LARGE)):
+        batches, times, end = iterator_of(rows, shape, dtype), [], time.perf_counter() + seconds / 2
+        batch = next(batches)
+        while time.perf_counter() < end or len(times) < 20:
+            del batch  # Its end is not counted.
+            time.sleep(pause)
+            began = time.perf_counter_ns()
+            batch = next(batches)
+            times.append(time.perf_counter_ns() - began)
+        assert len(batch) == rows
+        found[name] = statistics.median(times) / 1e3
+    return found
+
+
+def maker_of(rows, shape, dtype):
+    """A function that makes a batch: copies rows that lie in memory."""
+    import numpy as np
+    source = np.zeros((rows, *shape), dtype)
+    return lambda _: source.copy()
+
+
+def handoff_nodes(seconds):
+    from torchdata import nodes
+
+    def made(rows, shape, dtype):
+        node = nodes.Prefetcher(nodes.Mapper(nodes.IterableWrapper(itertools.repeat(0)), maker_of(rows, shape, dtype)), 2)
+        node.reset()
+        return node
+    return handoff_of(made, seconds)
+
+
+def handoff_loader(seconds):
+    import torch
+    from torch.utils.data import DataLoader, IterableDataset
+
+    class Batches(IterableDataset):
+        def __init__(self, make):
+            self.make = make
+
+        def __iter__(self):
+            return (torch.from_numpy(self.make(0)) for _ in itertools.repeat(0))
+    return handoff_of(lambda *kind: iter(DataLoader(Batches(maker_of(*kind)), batch_size=None, num_workers=1)), seconds)
+
+
+def spdl_batches(source, make, threads):
+    from spdl.pipeline import PipelineBuilder
+    pipeline = PipelineBuilder().add_source(source).pipe(make, concurrency=threads).add_sink(4).build(num_threads=threads)
+    with pipeline.auto_stop():
+        yield from pipeline.get_iterator(timeout=60)
+
+
+def handoff_spdl(seconds):
+    return handoff_of(lambda *kind: spdl_batches(itertools.repeat(0), maker_of(*kind), 1), seconds)
+
+
+def handoff_grain(seconds):
+    import grain
+    options = grain.ReadOptions(num_threads=1, prefetch_buffer_size=2)
+    return handoff_of(lambda *kind: iter(grain.MapDataset.range(10**6).map(maker_of(*kind)).to_iter_dataset(options)), seconds)
+
+
+def handoff_tf_data(seconds):
+    import tensorflow as tf
+
+    def made(rows, shape, dtype):
+        source = tf.zeros((rows, *shape), dtype)
+        return iter(tf.data.Dataset.range(10**6).map(lambda _: tf.identity(source)).prefetch(2).as_numpy_iterator())
+    return handoff_of(made, seconds)
+
+
+def handoff_mlx(seconds):
+    import mlx.data as dx
+    import numpy as np
+
+    def made(rows, shape, dtype):
+        buffer = dx.buffer_from_vector([{"x": np.zeros(shape, dtype)} for _ in range(rows)])
+        return (batch["x"] for batch in buffer.to_stream().repeat(10**6).batch(rows).prefetch(2, 1))
+    return handoff_of(made, seconds)
 
 
 # ---- first, import: processes of their own.
@@ -219,6 +304,48 @@ def mnist_tf_data(seconds):
     return epochs_rate(lambda: (images for images, _ in data.as_numpy_iterator()), seconds)
 
 
+def mnist_grain(seconds):
+    import grain
+    import numpy as np
+    images, labels = arrays()
+
+    class Rows:
+        def __len__(self):
+            return EXAMPLES
+
+        def __getitem__(self, row):
+            return images[row].astype(np.float32) / np.float32(255), labels[row]
+    seeds = itertools.count()
+    return epochs_rate(lambda: (images for images, _ in grain.MapDataset.source(Rows()).shuffle(seed=next(seeds)).batch(BATCH).to_iter_dataset()), seconds)
+
+
+def mnist_spdl(seconds):
+    import numpy as np
+    images, labels = arrays()
+    random = np.random.default_rng(7)
+    threads = len(os.sched_getaffinity(0))
+
+    def batch(rows):
+        return images[rows].astype(np.float32) / np.float32(255), labels[rows]
+    return epochs_rate(lambda: (images for images, _ in spdl_batches(list(random.permutation(EXAMPLES).reshape(-1, BATCH)), batch, threads)), seconds)
+
+
+def mnist_loader(seconds):
+    import numpy as np
+    from torch.utils.data import DataLoader, Dataset
+    images, labels = arrays()
+
+    class Rows(Dataset):
+        def __len__(self):
+            return EXAMPLES
+
+        def __getitem__(self, row):
+            return images[row].astype(np.float32) / np.float32(255), labels[row]
+    cpus = len(os.sched_getaffinity(0))
+    loader = DataLoader(Rows(), BATCH, shuffle=True, num_workers=cpus if cpus > 1 else 0, persistent_workers=cpus > 1)
+    return epochs_rate(lambda: (images for images, _ in loader), seconds)
+
+
 # ---- lock: functions of Python on threads.
 
 
@@ -292,13 +419,18 @@ def lock_headpond(seconds):
 
 
 # bench -> system -> (modules that it needs, function of seconds)
+MNIST = {"headpond": ("headpond", mnist_headpond), "NumPy": ("numpy", mnist_numpy), "DataLoader": ("torch", mnist_loader),
+         "nodes": ("torchdata.nodes", mnist_nodes), "mlx-data": ("mlx.data", mnist_mlx), "SPDL": ("spdl.pipeline", mnist_spdl),
+         "Grain": ("grain", mnist_grain), "tf.data": ("tensorflow", mnist_tf_data)}
 SYSTEMS = {
     "ready": {"headpond": ("headpond", ready_headpond), "nodes": ("torchdata.nodes", ready_nodes)},
-    "handoff": {"headpond": ("headpond", handoff_headpond)},
+    "handoff": {"headpond": ("headpond", handoff_headpond), "DataLoader": ("torch", handoff_loader), "nodes": ("torchdata.nodes", handoff_nodes),
+                "mlx-data": ("mlx.data", handoff_mlx), "SPDL": ("spdl.pipeline", handoff_spdl), "Grain": ("grain", handoff_grain),
+                "tf.data": ("tensorflow", handoff_tf_data)},
     "first": {"headpond": ("headpond", lambda seconds: first_batch("headpond")), "NumPy": ("numpy", lambda seconds: first_batch("NumPy"))},
     "import": {"headpond": ("headpond", lambda seconds: imported("import numpy", "headpond")), "NumPy": ("numpy", lambda seconds: imported("", "numpy"))},
-    "mnist": {"headpond": ("headpond", mnist_headpond), "C++": ("headpond", mnist_cpp), "NumPy": ("numpy", mnist_numpy),
-              "nodes": ("torchdata.nodes", mnist_nodes), "mlx-data": ("mlx.data", mnist_mlx), "tf.data": ("tensorflow", mnist_tf_data)},
+    "mnist": {"C++": ("headpond", mnist_cpp), **MNIST},
+    "mnist_2": MNIST,
     "lock": {"headpond": ("headpond", lock_headpond)},
 }
 

@@ -10,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / "benchmarks/python"))
 import run  # noqa: E402
 import systems  # noqa: E402
 
-FIGURES = {"ready": {"us"}, "handoff": {"small_us", "large_us"}, "first": {"ms"}, "import": {"ms", "mb"}, "mnist": {"k_per_s"},
+FIGURES = {"ready": {"us"}, "handoff": {"small_us", "large_us"}, "first": {"ms"}, "import": {"ms", "mb"}, "mnist": {"k_per_s"}, "mnist_2": {"k_per_s"},
            "lock": {"released_2_by_1", "held_by_loop", "step_by_alone"}}
 ALL = [(bench, system, module, measure) for bench, known in systems.SYSTEMS.items() for system, (module, measure) in known.items()]
 
@@ -30,4 +30,4 @@ def test_bounds_are_medians_over_rounds():
     assert met == {"times C++": (0.85, True), "times NumPy's own loop": (85 / 90, False)}
     slow = [{"headpond": {"ms": 31, "mb": 10}, "NumPy": {"ms": 100, "mb": 1}}]
     assert [passes for *_, passes in run.bounds_of("import", slow)] == [False, True]
-    assert {bench for bench, *_ in run.BOUNDS} == set(systems.SYSTEMS)
+    assert {bench for bench, *_ in run.BOUNDS} == set(systems.SYSTEMS) - {"mnist_2"}
