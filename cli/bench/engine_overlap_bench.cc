@@ -52,7 +52,7 @@ struct Case {
   double limit_ms() const { return asleep ? kStepMs : std::max(kStepMs, kPrepareMs / static_cast<double>(cores)); }
 };
 
-// Mean and 99th percentile. The Loader takes what the calling thread may use, so that it is told nothing.
+// Mean and 99th percentile. The Loader takes what the calling thread may use, so it needs no setting.
 Result<void> measure(const Case& what, std::span<const int> cpus, const std::stop_token& stop,
                      std::vector<BenchSample>& samples, Verdict& verdict) {
   const std::vector<int> before = allowed_cpus();

@@ -48,10 +48,10 @@ struct PlantedMistake {
   ReasonCode right;
   const char *stage, *op;  ///< Where the mistake is; "": nowhere.
   PlantedPipeline (*make)(int64_t steps);
-  /// With the change that was told; null: it cannot be made on this machine.
+  /// With the change that the verdict names; null: it cannot be made on this machine.
   PlantedPipeline (*changed)(const Change& told, int64_t steps) = nullptr;
 
-  /// A run without a mistake is told no change.
+  /// A run without a mistake gets no advice.
   bool is_found_by(const Verdict& verdict) const;
 };
 

@@ -48,7 +48,7 @@ struct Rows final : WorkItem {
   Got got = Got::value;
   Error error;
   int64_t after = 0;          // The position after its last row.
-  bool is_remainder = false;  // Made only to see whether it can be: what fails in it is told.
+  bool is_remainder = false;  // Made only to see whether it can be: its failures are reported.
   bool given = false;
   int64_t looked_at = 0;  // Rows, of a broken one that is given in any order.
 };

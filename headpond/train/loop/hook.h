@@ -20,7 +20,7 @@ namespace headpond {
 /// restoring.
 class HookState {
  public:
-  /// To save into, or as to_text() wrote it. DataLoss for a text that is none.
+  /// Empty, to save into; or read from what to_text() wrote. DataLoss for another text.
   HookState() = default;
   static Result<HookState> from_text(std::string_view text);
   std::string to_text() const;  ///< JSON: docs/formats/checkpoint.md.

@@ -98,7 +98,7 @@ Result<Manifest> parse_manifest(std::string_view text, const std::string& path) 
                 fmt::format("{}: schema '{}'; this version reads {}", path, all[0].bytes_at(0), kSchema));
   }
   const auto fingerprint = hex(all[4].bytes_at(0));
-  if (!fingerprint) return fail(damaged(path, "a fingerprint that is none"));
+  if (!fingerprint) return fail(damaged(path, "not a valid fingerprint"));
   Manifest manifest{.facts = {.step = all[1].item<int64_t>(),
                               .epoch = all[2].item<int64_t>(),
                               .seed = all[3].item<uint64_t>(),
