@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <map>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -31,6 +29,8 @@ Ref own_exception(const Error& error) {
   return std::const_pointer_cast<PyObject>(std::static_pointer_cast<const PyObject>(error.host_object()));
 }
 
+thread_local const void* owner_of_call = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
 // A Loader may be thousands of failed elements ahead, and a traceback keeps all that the variables of its frames refer
 // to. So all but the last few exceptions that nobody has seen yet have theirs as text only, in a note. One that was
 // raised for the program is the program's. What no error has any more is not kept here.
@@ -42,26 +42,24 @@ class Tracebacks {
     {
       MutexLock lock(mu_);
       PyObject*& place = kept_.at(next_);
-      threads_.at(next_) = std::this_thread::get_id();
-      any_.store(true, std::memory_order_relaxed);
+      owners_.at(next_) = owner_of_call;
       next_ = (next_ + 1) % kept_.size();
       old = nb::borrow(std::exchange(place, exception));
     }
     if (old.is_valid()) cut(old);
   }
-  /// Those that functions raised on this thread, but not `raised`: their frames go on to the program's, which have the
-  /// Loader that has them. REQUIRES: as add().
-  void cut_of_this_thread(const PyObject* raised) {
-    if (!any_.load(std::memory_order_relaxed)) return;
-    std::vector<nb::object> all;
+  int visit_of(const void* owner, visitproc visit, void* arg) {
+    std::array<PyObject*, kMost> all{};
     {
       MutexLock lock(mu_);
-      for (size_t i = 0; i < kept_.size(); ++i) {
-        if (kept_[i] == nullptr || kept_[i] == raised || threads_.at(i) != std::this_thread::get_id()) continue;
-        all.push_back(nb::borrow(std::exchange(kept_[i], nullptr)));
-      }
+      for (size_t i = 0; i < kMost; ++i) all.at(i) = owners_.at(i) == owner ? kept_.at(i) : nullptr;
     }
-    for (const nb::object& exception : all) cut(exception);
+    for (PyObject* const exception : all) Py_VISIT(exception);
+    return 0;
+  }
+  void disown(const void* owner) {
+    MutexLock lock(mu_);
+    std::replace(owners_.begin(), owners_.end(), owner, static_cast<const void*>(nullptr));
   }
   /// With the interpreter's lock or without, before the exception goes.
   void forget(const PyObject* exception) {
@@ -81,10 +79,10 @@ class Tracebacks {
     }
   }
 
-  std::atomic<bool> any_ = false;  // There was ever one.
+  static constexpr size_t kMost = 16;
   Mutex mu_;
-  std::array<PyObject*, 16> kept_ HEADPOND_GUARDED_BY(mu_) = {};
-  std::array<std::thread::id, 16> threads_ HEADPOND_GUARDED_BY(mu_);
+  std::array<PyObject*, kMost> kept_ HEADPOND_GUARDED_BY(mu_) = {};
+  std::array<const void*, kMost> owners_ HEADPOND_GUARDED_BY(mu_) = {};  // Of each, if known.
   size_t next_ HEADPOND_GUARDED_BY(mu_) = 0;
 };
 
@@ -192,9 +190,10 @@ void set_error(const Error& error) {
   }
 }
 
-void cut_tracebacks_of_this_thread(const Error* raised) {
-  tracebacks().cut_of_this_thread(raised != nullptr ? own_exception(*raised).get() : nullptr);
-}
+OwnsExceptions::OwnsExceptions(const void* owner) : before_(std::exchange(owner_of_call, owner)) {}
+OwnsExceptions::~OwnsExceptions() { owner_of_call = before_; }
+int visit_exceptions(const void* owner, visitproc visit, void* arg) { return tracebacks().visit_of(owner, visit, arg); }
+void disown_exceptions(const void* owner) { tracebacks().disown(owner); }
 
 Error error_of_python() {
   nb::object exception;

@@ -81,8 +81,10 @@ Any PythonLoader::given(Next next) {
   if (waiting_++ == 0) caller_ = std::this_thread::get_id();
   const Count count{waiting_};
   std::optional<Result<Batch>> batch;
-  (void)waiting([&] { return batch.emplace(next()).has_value(); });
-  cut_tracebacks_of_this_thread(*batch ? nullptr : &batch->error());
+  {
+    const OwnsExceptions owns(this);
+    (void)waiting([&] { return batch.emplace(next()).has_value(); });
+  }
   if (at_end(*batch)) return nb::none();
   if (!*batch) raise(batch->error());
   epoch_ = (*batch)->epoch();
@@ -100,6 +102,7 @@ PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t r
 }
 
 PythonLoader::~PythonLoader() {
+  disown_exceptions(this);
   if (returned_ != nullptr) {
     (void)Ending::start([loader = std::move(loader_), ending = ending_, returned = returned_]() mutable {
       loader.reset();

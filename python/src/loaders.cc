@@ -58,11 +58,23 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size,
   new (self) PythonLoader(dataset, world_size, rank, options);
 }
 
+int traverse_loader(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? visit_exceptions(nb::inst_ptr<PythonLoader>(self), visit, arg) : 0;
+}
+
+// What has the Loader breaks the cycle.
+int clear_loader(PyObject*) noexcept { return 0; }
+
+PyType_Slot loader_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_loader)},
+                              {Py_tp_clear, reinterpret_cast<void*>(clear_loader)},
+                              {0, nullptr}};
+
 }  // namespace
 
 void add_loader(nb::module_& module) {
   nb::class_<Memory>(module, "Memory").def("release", &Memory::release);
-  nb::class_<PythonLoader>(module, "Loader")
+  nb::class_<PythonLoader>(module, "Loader", nb::type_slots(loader_slots))
       .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("world_size"), nb::arg("rank"),
            nb::arg("epochs"), nb::arg("seed"), nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(),
            nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),

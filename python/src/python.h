@@ -141,10 +141,22 @@ void set_error_class(const std::string& kind, nb::object type);
 void set_error(const Error& error);
 /// The exception that was raised, as an error that carries it. REQUIRES: the lock, and an exception.
 Error error_of_python();
-/// At the end of a call in which functions may have raised on this thread: what the program does not get of it now,
-/// because it is of later elements, keeps its traceback as text only. `raised`: what it gets; null: no error. REQUIRES:
-/// the lock.
-void cut_tracebacks_of_this_thread(const Error* raised);
+/// While it lives, what functions raise on this thread is `owner`'s until the program gets it. Such tracebacks have the
+/// frames of the program, which have the owner: the interpreter's collector must see that cycle.
+class OwnsExceptions {
+ public:
+  explicit OwnsExceptions(const void* owner);
+  ~OwnsExceptions();
+  OwnsExceptions(const OwnsExceptions&) = delete;
+  OwnsExceptions& operator=(const OwnsExceptions&) = delete;
+
+ private:
+  const void* const before_;
+};
+/// For the owner's tp_traverse: the exceptions that are its own.
+int visit_exceptions(const void* owner, visitproc visit, void* arg);
+/// The owner is gone.
+void disown_exceptions(const void* owner);
 
 /// Of whatever type: typing.Any in the types of the module.
 class Any : public nb::object {
