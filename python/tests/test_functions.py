@@ -61,13 +61,14 @@ def test_a_loader_gives_what_the_sequence_gives(threads):
         assert np.array_equal(a["x"], b["x"]) and np.array_equal(a["y"], b["y"])
 
 
-def test_your_own_exception_leaves_next_and_only_its_element_is_lost():
+@pytest.mark.parametrize("threads", [0, 2])
+def test_your_own_exception_leaves_next_and_only_its_element_is_lost(threads):
     def function(x):
         if x == 50:
             raise OwnError("no fifty")
         return x
 
-    loader = hp.Loader(hp.range(100).map(function, name="f"), threads=2)
+    loader = hp.Loader(hp.range(100).map(function, name="f"), threads=threads)
     got = []
     with pytest.raises(OwnError, match="no fifty") as caught:
         for one in loader.flat():
