@@ -6,7 +6,8 @@
 #     base_support (*_test_support.cc). A new file is seen by the next build.
 #   headpond_room(base PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
 #     One room: the static library headpond_base (alias headpond::base) of this folder's sources, its tests beside them as
-#     headpond_base_test, its installed headers. LEAVE names files and folders that are built otherwise. PUBLIC and PRIVATE
+#     headpond_base_test, its installed headers. What its tests share (*_test_support.cc) is headpond_base_test_support,
+#     which other rooms' tests may link. LEAVE names files and folders that are built otherwise. PUBLIC and PRIVATE
 #     are link libraries; rooms that this room uses are PUBLIC (tools/check_arrows.py holds the includes to the same
 #     arrows). A room that uses torch is installed in that component.
 #   headpond_test(headpond_x_test SOURCES x_test.cc LIBS headpond::queue)       a GoogleTest program, one ctest entry a suite
@@ -84,7 +85,7 @@ function(headpond_files name)
 endfunction()
 
 function(headpond_room room)
-  cmake_parse_arguments(ARG "" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS;TEST_SUPPORT" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
   headpond_files(${room} LEAVE ${ARG_LEAVE})
   set(target headpond_${room})
   headpond_join_sources(${room}_sources ${target})
@@ -111,8 +112,14 @@ function(headpond_room room)
       FILES_MATCHING PATTERN "*.h" PATTERN "*_internal.h" EXCLUDE PATTERN articles EXCLUDE)
   endif()
   if(HEADPOND_TESTS)
-    headpond_test(${target}_test ${torch} SOURCES ${${room}_tests} ${${room}_support} ${ARG_TEST_SUPPORT}
-      LIBS ${target} ${ARG_TEST_LIBS})
+    set(support)
+    if(${room}_support)
+      set(support ${target}_test_support)
+      add_library(${support} STATIC ${${room}_support})
+      headpond_target_flags(${support} test)
+      target_link_libraries(${support} PUBLIC ${target} ${ARG_TEST_LIBS} fmt::fmt GTest::gmock)
+    endif()
+    headpond_test(${target}_test ${torch} SOURCES ${${room}_tests} LIBS ${support} ${target} ${ARG_TEST_LIBS})
   endif()
 endfunction()
 
