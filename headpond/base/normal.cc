@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/base/normal.h"
 
-#include "headpond/base/normal_internal.h"
+#include "headpond/base/math/normal_internal.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headpond/base/normal.cc"

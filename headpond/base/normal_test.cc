@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/base/normal_internal.h"
+#include "headpond/base/math/normal_internal.h"
 #include "headpond/base/status.h"
 
 namespace headpond {

@@ -9,12 +9,66 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
+#include "headpond/base/trace_joined_internal.h"
 
 namespace headpond::trace {
 namespace {
 
+using internal::Joined;
+
+// A span of tasks that may become longer. Its thread lengthens it without a lock, and collect() may see a moment in the
+// middle of that: the end of the last task, and the number of all but that.
+class OpenSpan {
+ public:
+  // Under the buffer's lock. `last`, `sum`: see Joined.
+  void begin(const Event& task, const Joined& joined, uint64_t session) {
+    first_ = task;
+    names_ = joined.names;
+    session_ = session;
+    end_ns_.store(task.start_ns + task.length_ns, std::memory_order_relaxed);
+    last_.store(joined.last, std::memory_order_relaxed);
+    sum_.store(joined.adds, std::memory_order_relaxed);
+    count_.store(1, std::memory_order_relaxed);
+  }
+  void clear() { count_.store(0, std::memory_order_relaxed); }
+  bool is_empty() const { return count_.load(std::memory_order_relaxed) == 0; }
+  Event event() const {
+    Event whole = first_;
+    const int64_t count = count_.load(std::memory_order_relaxed);
+    if (count == 1) return whole;
+    whole.length_ns = end_ns_.load(std::memory_order_relaxed) - whole.start_ns;
+    whole.value = static_cast<uint64_t>(count);
+    whole.args.names = names_;
+    whole.args.values[2] = last_.load(std::memory_order_relaxed);
+    whole.args.values[3] = sum_.load(std::memory_order_relaxed);
+    return whole;
+  }
+
+  // By its thread, without the lock: what begin() wrote, no other thread changes.
+  bool takes(const Event& task, uint64_t session) const {
+    const int64_t between = task.start_ns - end_ns_.load(std::memory_order_relaxed);
+    return !is_empty() && session_ == session && first_.name == task.name &&
+           first_.args.values[0] == task.args.values[0] && task.length_ns <= internal::kShortTaskNs && between >= 0 &&
+           between <= internal::kMostBetweenNs &&
+           task.start_ns + task.length_ns - first_.start_ns <= internal::kLongestJoinedNs;
+  }
+  void add(const Event& task, const Joined& joined) {
+    sum_.store(sum_.load(std::memory_order_relaxed) + joined.adds, std::memory_order_relaxed);
+    last_.store(joined.last, std::memory_order_relaxed);
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    end_ns_.store(task.start_ns + task.length_ns, std::memory_order_relaxed);
+  }
+
+ private:
+  Event first_ = {};
+  const ArgNames* names_ = nullptr;
+  uint64_t session_ = 0;
+  std::atomic<int64_t> end_ns_ = 0, last_ = 0, sum_ = 0, count_ = 0;  // Count 0: there is none.
+};
+
 struct ThreadBuffer {
-  Mutex mu;  // Locked by its thread for each event, and by collect(): never contended while recording.
+  Mutex mu;       // Locked by its thread for each event, and by collect(): never contended while recording.
+  OpenSpan open;  // Emptied and begun under the lock.
   ThreadEvents written HEADPOND_GUARDED_BY(mu);
   uint64_t session HEADPOND_GUARDED_BY(mu) = 0;
   size_t oldest HEADPOND_GUARDED_BY(mu) = 0;  // The oldest span of a full buffer that keeps the newest.
@@ -28,6 +82,14 @@ struct ThreadBuffer {
     if (keep == Keep::first || written.events.empty()) return;
     written.events[oldest] = event;
     oldest = (oldest + 1) % written.events.size();
+  }
+  // What was recorded before start() was called last is gone.
+  void enter(uint64_t now) HEADPOND_REQUIRES(mu) {
+    if (session == now) return;
+    session = now;
+    oldest = 0;
+    open.clear();
+    written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
   }
 };
 
@@ -62,6 +124,21 @@ Registry& registry() {
   return *instance;
 }
 
+void add_to(ThreadBuffer& buffer, const Event& event) HEADPOND_REQUIRES(buffer.mu) {
+  try {
+    buffer.add(event, registry().limit.load(std::memory_order_relaxed),
+               registry().keep.load(std::memory_order_relaxed));
+  } catch (const std::bad_alloc&) {
+    ++buffer.written.dropped;
+  }
+}
+
+void close_span(ThreadBuffer& buffer) HEADPOND_REQUIRES(buffer.mu) {
+  if (buffer.open.is_empty()) return;
+  add_to(buffer, buffer.open.event());
+  buffer.open.clear();
+}
+
 std::shared_ptr<ThreadBuffer> register_thread() {
   auto buffer = std::make_shared<ThreadBuffer>();
   Registry& all = registry();
@@ -70,30 +147,47 @@ std::shared_ptr<ThreadBuffer> register_thread() {
   return buffer;
 }
 
+ThreadBuffer& own_buffer() {
+  thread_local const std::shared_ptr<ThreadBuffer> buffer = register_thread();
+  return *buffer;
+}
+
 }  // namespace
 
 namespace internal {
 
 std::atomic<bool> recording = false;
 
-int64_t span_start() { return now_ns(); }
+// What begins now is no part of the tasks before it.
+int64_t span_start() {
+  ThreadBuffer& buffer = own_buffer();
+  if (!buffer.open.is_empty()) {
+    MutexLock lock(buffer.mu);
+    buffer.enter(session());
+    close_span(buffer);
+  }
+  return now_ns();
+}
+
+uint64_t session() { return registry().session.load(std::memory_order_acquire); }
 
 void record(const Event& event) {
-  thread_local const std::shared_ptr<ThreadBuffer> buffer = register_thread();
-  const uint64_t session = registry().session.load(std::memory_order_acquire);
-  MutexLock lock(buffer->mu);
-  ThreadEvents& written = buffer->written;
-  if (buffer->session != session) {
-    buffer->session = session;
-    buffer->oldest = 0;
-    written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
-  }
-  try {
-    buffer->add(event, registry().limit.load(std::memory_order_relaxed),
-                registry().keep.load(std::memory_order_relaxed));
-  } catch (const std::bad_alloc&) {
-    ++written.dropped;
-  }
+  ThreadBuffer& buffer = own_buffer();
+  MutexLock lock(buffer.mu);
+  buffer.enter(session());
+  if (event.kind == Kind::span) close_span(buffer);
+  add_to(buffer, event);
+}
+
+void record_task(const Event& task, const Joined& joined) {
+  ThreadBuffer& buffer = own_buffer();
+  const uint64_t now = session();
+  if (buffer.open.takes(task, now)) return buffer.open.add(task, joined);
+  MutexLock lock(buffer.mu);
+  buffer.enter(now);
+  close_span(buffer);
+  if (task.length_ns > kShortTaskNs) return add_to(buffer, task);
+  buffer.open.begin(task, joined, now);
 }
 
 }  // namespace internal
@@ -123,10 +217,11 @@ std::vector<ThreadEvents> collect() {
   std::vector<ThreadEvents> threads;
   for (const auto& buffer : buffers) {
     MutexLock buffer_lock(buffer->mu);
-    if (buffer->session != session || buffer->written.events.empty()) continue;
+    if (buffer->session != session || (buffer->written.events.empty() && buffer->open.is_empty())) continue;
     threads.push_back(buffer->written);
     std::vector<Event>& events = threads.back().events;
     std::rotate(events.begin(), events.begin() + static_cast<std::ptrdiff_t>(buffer->oldest), events.end());
+    if (!buffer->open.is_empty()) events.push_back(buffer->open.event());
   }
   return threads;
 }

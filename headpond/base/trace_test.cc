@@ -8,6 +8,7 @@
 #include <string>
 
 #include "headpond/base/thread.h"
+#include "headpond/base/trace_joined_internal.h"
 
 namespace headpond::trace {
 namespace {
@@ -149,6 +150,99 @@ TEST(Trace, ManyThreadsRecordWhileOneCollects) {
   size_t total = 0;
   for (const ThreadEvents& thread : collect()) total += thread.events.size();
   EXPECT_EQ(total, 2000U);
+}
+
+// ---- spans of several tasks
+
+constexpr ArgNames kTask{{"epoch", "unit", "first", "count"}};
+constexpr ArgNames kTasks{{"epoch", "unit", "last_unit", "count"}};
+
+// Of 10 elements. Times are in ns.
+void record_task(int64_t start, int64_t length, int64_t unit, int64_t epoch = 0, const char* name = "map") {
+  internal::record_task({name, start, length, 0, Kind::span, Category::op, {&kTask, {epoch, unit, 0, 10}}},
+                        {&kTasks, unit, 10});
+}
+
+std::vector<Event> recorded() {
+  const auto threads = collect();
+  return threads.empty() ? std::vector<Event>() : threads.at(0).events;
+}
+
+TEST(TraceOfShortTasks, IsOneSpanOfThoseThatFollowEachOther) {
+  start();
+  record_task(1000, 500, 3);
+  record_task(2000, 700, 4);
+  record_task(2700, 300, 5);
+  const std::vector<Event> events = recorded();  // While it may become longer.
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_STREQ(events[0].name, "map");
+  EXPECT_EQ(events[0].start_ns, 1000);
+  EXPECT_EQ(events[0].length_ns, 2000);
+  EXPECT_EQ(events[0].value, 3U);
+  EXPECT_STREQ(events[0].args.names->names[2], "last_unit");
+  EXPECT_THAT(events[0].args.values, testing::ElementsAre(0, 3, 5, 30));
+  stop();
+  EXPECT_EQ(recorded().size(), 1U);
+  start();
+  EXPECT_TRUE(recorded().empty());
+  record_task(3000, 100, 6);
+  EXPECT_EQ(recorded().at(0).start_ns, 3000) << "not one with those of the trace before";
+  stop();
+}
+
+TEST(TraceOfShortTasks, OneAloneSaysWhatItAlwaysSays) {
+  start();
+  record_task(1000, 500, 3);
+  stop();
+  const std::vector<Event> events = recorded();
+  ASSERT_EQ(events.size(), 1U);
+  EXPECT_EQ(events[0].value, 0U);
+  EXPECT_STREQ(events[0].args.names->names[2], "first");
+  EXPECT_THAT(events[0].args.values, testing::ElementsAre(0, 3, 0, 10));
+}
+
+TEST(TraceOfShortTasks, OthersHaveTheirOwn) {
+  const auto spans_with = [](const auto& second) {
+    start();
+    record_task(1000, 500, 3);
+    second();
+    stop();
+    return recorded().size();
+  };
+  EXPECT_EQ(spans_with([] { record_task(1600, 500, 4); }), 1U) << "control";
+  EXPECT_EQ(spans_with([] { record_task(1600, 500, 4, 1); }), 2U) << "of another epoch";
+  EXPECT_EQ(spans_with([] { record_task(1600, 500, 4, 0, "batch"); }), 2U) << "of another stage";
+  EXPECT_EQ(spans_with([] { record_task(1500 + internal::kMostBetweenNs + 1, 500, 4); }), 2U) << "after a pause";
+  EXPECT_EQ(spans_with([] { record_task(1600, internal::kShortTaskNs + 1, 4); }), 2U) << "that is long";
+}
+
+TEST(TraceOfShortTasks, EndsWhereAnotherSpanBeginsOrEnds) {
+  start();
+  record_task(1000, 500, 3);
+  {
+    const Span step("step", Category::step);
+    record_task(1600, 500, 4);
+  }
+  record_task(2200, 500, 5);
+  stop();
+  std::vector<uint64_t> tasks;
+  for (const Event& event : recorded()) tasks.push_back(event.value);
+  EXPECT_THAT(tasks, testing::ElementsAre(0, 0, 0, 0));
+}
+
+TEST(TraceOfShortTasks, IsNeverLong) {
+  constexpr int64_t kTasksInAll = 100, kEachNs = 5000;
+  start();
+  for (int64_t i = 0; i < kTasksInAll; ++i) record_task(i * kEachNs, kEachNs, i);
+  stop();
+  const std::vector<Event> events = recorded();
+  ASSERT_EQ(events.size(), 5U);
+  int64_t elements = 0;
+  for (const Event& event : events) {
+    EXPECT_EQ(event.length_ns, internal::kLongestJoinedNs);
+    elements += event.args.values[3];
+  }
+  EXPECT_EQ(elements, 10 * kTasksInAll);
 }
 
 }  // namespace

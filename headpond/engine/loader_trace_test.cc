@@ -49,6 +49,27 @@ TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
   Loader loader(range(64) | map([](int64_t x) { return x + 1; }) | batch(8), {.epochs = 2, .threads = 1});
   while (loader.next()) {
   }
+  std::map<int64_t, int64_t> rows;  // Of each epoch.
+  for (const Event& task : Recording::of(Kind::span, "range|map|batch")) {
+    const bool are_several = said(task, "last_unit") != trace::kNoArg;
+    if (!are_several && said(task, "first") == trace::kNoArg) continue;  // It opens a batch.
+    if (!are_several) EXPECT_LE(said(task, "first") + said(task, "count"), 8);
+    if (are_several) EXPECT_LE(said(task, "count"), 8 * (said(task, "last_unit") - said(task, "unit") + 1));
+    rows[said(task, "epoch")] += said(task, "count");
+  }
+  EXPECT_EQ(rows, (std::map<int64_t, int64_t>{{0, 64}, {1, 64}}));
+}
+
+TEST(LoaderTrace, LongTasksSayWhichRowsTheyMake) {
+  const Recording recording;
+  const Step slow = map([](int64_t x) {
+    for (const int64_t end = now_ns() + 20'000; now_ns() < end;) {
+    }
+    return x;
+  });
+  Loader loader(range(64) | slow | batch(8), {.epochs = 2, .threads = 1});
+  while (loader.next()) {
+  }
   std::map<std::pair<int64_t, int64_t>, int64_t> rows;  // Of each epoch and batch.
   for (const Event& task : Recording::of(Kind::span, "range|map|batch")) {
     if (said(task, "first") == trace::kNoArg) continue;  // It opens a batch.
@@ -57,6 +78,21 @@ TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
   }
   ASSERT_EQ(rows.size(), 16U);
   for (const auto& [batch, count] : rows) EXPECT_EQ(count, 8) << batch.first << "/" << batch.second;
+}
+
+// The trace begins anew, and a program that came to a standstill shows where: no counter changes then.
+TEST(LoaderTrace, CountersAreShownWhereTheyChange) {
+  const auto shown = [](bool restarts) {
+    const Recording recording;
+    Loader loader(range(40) | batch(1), {.threads = 0});
+    for (int i = 0; i < 40; ++i) {
+      if (restarts && i % 10 == 0) trace::start();
+      EXPECT_TRUE(loader.next());
+    }
+    return Recording::of(Kind::counter, "window/range|batch").size();
+  };
+  EXPECT_GE(shown(true), 1U) << "of the trace that began last";
+  EXPECT_LT(shown(false), 20U);
 }
 
 TEST(LoaderTrace, ArrowsLeadFromSampledTasksToWhereTheirBatchesAreTaken) {

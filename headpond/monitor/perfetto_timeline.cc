@@ -181,7 +181,7 @@ class PerfettoWriter {
     event.add_uint64(kNameId, names_.at(name_of(one)));
     event.add_uint64(kCategoryIds, static_cast<uint64_t>(one.category) + 1);
     for_each_arg(
-        one.args,
+        one,
         [&event](const char* name, const char* text) {
           pbf_writer arg(event, kArgs);
           arg.add_string(kText, text);

@@ -31,6 +31,10 @@ Event telling(Event event, const char* file, int64_t offset) {
   event.args = {&kTold, {trace::text_arg(file), offset}};
   return event;
 }
+Event of_tasks(Event event, uint64_t count) {
+  event.value = count;
+  return event;
+}
 Event instant(const char* name, int64_t at) { return {name, at, 0, 0, Kind::instant, Category::wait}; }
 
 class PerfettoTimelineTest : public testing::Test {
@@ -75,11 +79,13 @@ TEST_F(PerfettoTimelineTest, HoldsWhatTheJsonHolds) {
 }
 
 TEST_F(PerfettoTimelineTest, HoldsWhatSpansAndInstantsSay) {
-  const auto events = [](int64_t offset, const char* file, int64_t at) -> std::vector<ThreadEvents> {
+  const auto events = [](int64_t offset, const char* file, int64_t at,
+                         uint64_t tasks = 3) -> std::vector<ThreadEvents> {
     return {{7,
              "read/0",
              {telling(span("read", 100, 90, Category::io), file, offset), instant("stop", at),
-              telling(instant("error", 300), nullptr, std::numeric_limits<int64_t>::max())},
+              telling(instant("error", 300), nullptr, std::numeric_limits<int64_t>::max()),
+              of_tasks(telling(span("map", 400, 50), file, 1), tasks)},
              0}};
   };
   const std::string perfetto = write("a.pftrace", events(-7, "a.bin", 250));
@@ -87,6 +93,7 @@ TEST_F(PerfettoTimelineTest, HoldsWhatSpansAndInstantsSay) {
   EXPECT_FALSE(hold_the_same(perfetto, write("b.json", events(8, "a.bin", 250)))) << "control";
   EXPECT_FALSE(hold_the_same(perfetto, write("c.json", events(-7, "b.bin", 250)))) << "control";
   EXPECT_FALSE(hold_the_same(perfetto, write("d.json", events(-7, "a.bin", 251)))) << "control";
+  EXPECT_FALSE(hold_the_same(perfetto, write("e.json", events(-7, "a.bin", 250, 4)))) << "control";
 }
 
 TEST_F(PerfettoTimelineTest, IsCompressedIfItsNameSaysSo) {

@@ -90,12 +90,12 @@ class Timeline {
   }
   Result<void> span(const Event& event, int thread_id) {
     begin_of_category(event, "X", thread_id).key("dur").raw(micros(event.length_ns));
-    args(event.args);
+    args(event);
     return end();
   }
   Result<void> instant(const Event& event, int thread_id) {
     begin_of_category(event, "i", thread_id).member("s", "t");
-    args(event.args);
+    args(event);
     return end();
   }
   Result<void> counter(const Event& event, int thread_id) {
@@ -129,11 +129,11 @@ class Timeline {
     begin(event.name, phase, thread_id).member("cat", kNames.at(static_cast<size_t>(event.category)));
     return json_.key("ts").raw(micros(event.start_ns - origin_ns_));
   }
-  void args(const trace::Args& args) {
-    if (args.names == nullptr) return;
+  void args(const Event& event) {
+    if (event.args.names == nullptr) return;
     json_.key("args").begin_object();
     internal::for_each_arg(
-        args, [this](const char* name, const char* text) { json_.member(name, text); },
+        event, [this](const char* name, const char* text) { json_.member(name, text); },
         [this](const char* name, int64_t value) { json_.member(name, value); });
     json_.end_object();
   }

@@ -95,6 +95,14 @@ TEST_F(TimelineTest, WritesSpansInMicrosecondsFromTheFirstEvent) {
   EXPECT_EQ(report_.spans, 2);
 }
 
+TEST_F(TimelineTest, SaysOfASpanOfSeveralTasksHowManyTheyAre) {
+  Event tasks = with(span("map", 0, 9'000), {&kTask, {1, 5, 7, 96}}), one = with(span("map", 9'500, 1'000), tasks.args);
+  tasks.value = 3;
+  const std::string text = written({{7, "read/0", {tasks, one}, 0}});
+  EXPECT_THAT(text, HasSubstr(R"("dur":9,"args":{"epoch":1,"unit":5,"first":7,"count":96,"tasks":3}})"));
+  EXPECT_THAT(text, HasSubstr(R"("dur":1,"args":{"epoch":1,"unit":5,"first":7,"count":96}})"));
+}
+
 TEST_F(TimelineTest, WritesWhatSpansAndInstantsSay) {
   const int64_t file = trace::text_arg("a \"b\".bin");
   const std::string text =

@@ -26,9 +26,10 @@ struct Track {
 /// In the order of display: producers by name ("x/2" before "x/10"), then the consumer, then the monitor.
 std::vector<Track> make_tracks(const std::vector<trace::ThreadEvents>& threads);
 
-/// Calls `text(name, value)` or `number(name, value)` for each that is known.
+/// Calls `text(name, value)` or `number(name, value)` for each that is known. A span of several tasks says how many.
 template <class Text, class Number>
-void for_each_arg(const trace::Args& args, const Text& text, const Number& number) {
+void for_each_arg(const trace::Event& event, const Text& text, const Number& number) {
+  const trace::Args& args = event.args;
   if (args.names == nullptr) return;
   for (size_t i = 0; i < args.values.size() && args.names->names[i] != nullptr; ++i) {
     const int64_t value = args.values[i];
@@ -39,6 +40,7 @@ void for_each_arg(const trace::Args& args, const Text& text, const Number& numbe
       number(args.names->names[i], value);
     }
   }
+  if (event.kind == trace::Kind::span && event.value > 1) number("tasks", static_cast<int64_t>(event.value));
 }
 
 /// One end of an arrow; those of one id follow each other, in order of time.

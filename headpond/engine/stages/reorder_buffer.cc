@@ -8,6 +8,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
+#include "headpond/base/trace_joined_internal.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
@@ -19,6 +20,7 @@ namespace headpond::internal {
 namespace {
 
 constexpr trace::ArgNames kTaskArgs{{"epoch", "unit", "first", "count"}};
+constexpr trace::ArgNames kTasksArgs{{"epoch", "unit", "last_unit", "count"}};
 constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
 constexpr trace::ArgNames kTakeArgs{{"epoch", "unit"}};
 
@@ -30,6 +32,7 @@ constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
 constexpr int64_t kLongEnoughToCompareNs = 50'000;
+constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
 
 struct Usage {
   int64_t cpu_ns = 0;
@@ -194,11 +197,14 @@ void ReorderBuffer::item_taken() {
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
 }
 
-void ReorderBuffer::show_in_trace(int64_t ready) const {
-  int64_t bytes = 0;
-  for (const auto& item : items_) bytes += item->ready ? item->bytes : 0;
-  trace::counter(counter_name_, ready);
-  trace::counter(memory_name_, bytes);
+void ReorderBuffer::show_in_trace(int64_t ready) {
+  Shown now{.session = trace::internal::session(), .ready = ready};
+  for (const auto& item : items_) now.bytes += item->ready ? item->bytes : 0;
+  const bool is_new = now.session != shown_.session || ++shown_.takes >= kTakesWithoutChange;
+  if (is_new || now.ready != shown_.ready) trace::counter(counter_name_, now.ready);
+  if (is_new || now.bytes != shown_.bytes) trace::counter(memory_name_, now.bytes);
+  now.takes = is_new ? 0 : shown_.takes;
+  shown_ = now;
   if (!current_->has_arrow) return;
   const trace::SpanWithArgs span("take", trace::Category::step,
                                  {&kTakeArgs, {static_cast<int64_t>(epoch), current_->ordinal}});
@@ -394,8 +400,23 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
   trace::flow_begin(arrow_id(item));
 }
 
+// Those that are short share a span: then what counts are the elements that are made, not those that are opened before.
+void ReorderBuffer::show_task(const Task& task, const Done& done, const trace::Args& said) const {
+  trace::Event span{.name = trace_name_,
+                    .start_ns = done.ended_ns - done.elapsed_ns,
+                    .length_ns = done.elapsed_ns,
+                    .value = 0,
+                    .kind = trace::Kind::span,
+                    .category = trace::Category::op};
+  span.args = said;
+  if (task.is_sampled) return trace::internal::record(span);  // Its operators lie within it.
+  const bool has_made = task.item || (done.opened && done.opened->size == 0);
+  trace::internal::record_task(span, {&kTasksArgs, said.values[1], has_made ? task.count : 0});
+}
+
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
   Done done;
+  const bool is_traced = trace::enabled();
   hand_over_point();
   const int64_t queued = task.asks_queue ? thread_queue_ns() : -1;
   const Usage usage = task.is_measured ? thread_usage() : Usage();
@@ -403,7 +424,6 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   const int64_t read_before = bytes_read_by_thread;
   done.error = error_of([&] {
-    const trace::SpanWithArgs span(trace_name_, trace::Category::op, said);
     const MemoryAccount::Scope allocating(account_);
     if (task.is_sampled) {
       make_sampled_rows(*task.item, task.first, task.count, context);
@@ -415,6 +435,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   });
   done.ended_ns = now_ns();
   done.elapsed_ns = done.ended_ns - began;
+  if (is_traced) show_task(task, done, said);
   done.read_bytes = bytes_read_by_thread - read_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();

@@ -98,6 +98,7 @@ class ReorderBuffer : public WorkSource {
 
   void begin_arrow(WorkItem& item) const;
   Done carry_out(const Task& task, const trace::Args& said, Context& context);
+  void show_task(const Task& task, const Done& done, const trace::Args& said) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;
@@ -123,7 +124,7 @@ class ReorderBuffer : public WorkSource {
   void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
-  void show_in_trace(int64_t ready) const HEADPOND_REQUIRES(engine_state);
+  void show_in_trace(int64_t ready) HEADPOND_REQUIRES(engine_state);
   uint64_t arrow_id(const WorkItem& item) const { return first_arrow_ | static_cast<uint64_t>(item.ordinal); }
   std::string position();
   Got give_in_any_order(Context& context, Element& out);
@@ -153,6 +154,11 @@ class ReorderBuffer : public WorkSource {
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
   double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  struct Shown {  // By the counters in a trace.
+    uint64_t session = 0;
+    int64_t ready = 0, bytes = 0, takes = 0;  // Takes since then.
+  };
+  Shown shown_ HEADPOND_GUARDED_BY(engine_state);
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.
   bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
   Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.
