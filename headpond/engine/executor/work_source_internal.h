@@ -26,7 +26,6 @@ struct Task {
   bool is_long = false;                      ///< Whether it waits is measured.
   bool is_measured = false;                  ///< Its processor time is measured.
   bool asks_queue = false;                   ///< The same of how long it waits for its turn.
-  int64_t inside = 0;                        ///< Tasks of the source that ran when it began, itself included.
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool opens_item = false;                   ///< Afterwards there may be work for others.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.

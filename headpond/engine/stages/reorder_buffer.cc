@@ -278,7 +278,7 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 }
 
 void ReorderBuffer::task_begins(Task& task) {
-  task.inside = ++inside_;
+  ++inside_;
   task.is_measured = task.is_long;
   if (!kCounts) return;
   const TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
@@ -485,9 +485,8 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
   task.is_measured ? meter.add_measured(done.elapsed_ns, done.use) : meter.add(done.elapsed_ns);
   counters_.read_bytes += done.read_bytes;
-  if (task.is_measured && !task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
-    counters_.crowding.add(static_cast<double>(task.inside + inside_) / 2,
-                           static_cast<double>(done.elapsed_ns) / static_cast<double>(task.count));
+  if (!task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
+    counters_.crowding.add(done.ended_ns - done.elapsed_ns, done.ended_ns, inside_, task.count);
   }
   if (--inside_ > 0 || unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
   // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
