@@ -9,7 +9,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
-#include "headpond/base/trace_joined_internal.h"
+#include "headpond/base/trace_tasks.h"
 
 namespace headpond::trace {
 namespace {
@@ -20,7 +20,7 @@ using internal::Joined;
 // middle of that: the end of the last task, and the number of all but that.
 class OpenSpan {
  public:
-  // Under the buffer's lock. `last`, `sum`: see Joined.
+  // begin(), clear() and event() need the buffer's lock.
   void begin(const Event& task, const Joined& joined, uint64_t session) {
     first_ = task;
     names_ = joined.names;
@@ -44,7 +44,7 @@ class OpenSpan {
     return whole;
   }
 
-  // By its thread, without the lock: what begin() wrote, no other thread changes.
+  // Its thread calls these without the lock: what begin() wrote, no other thread changes.
   bool takes(const Event& task, uint64_t session) const {
     const int64_t between = task.start_ns - end_ns_.load(std::memory_order_relaxed);
     return !is_empty() && session_ == session && first_.name == task.name &&

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "headpond/base/thread.h"
-#include "headpond/base/trace_joined_internal.h"
+#include "headpond/base/trace_tasks.h"
 
 namespace headpond::trace {
 namespace {
@@ -157,7 +157,7 @@ TEST(Trace, ManyThreadsRecordWhileOneCollects) {
 constexpr ArgNames kTask{{"epoch", "unit", "first", "count"}};
 constexpr ArgNames kTasks{{"epoch", "unit", "last_unit", "count"}};
 
-// Of 10 elements. Times are in ns.
+// A task of 10 elements. Times are in ns.
 void record_task(int64_t start, int64_t length, int64_t unit, int64_t epoch = 0, const char* name = "map") {
   internal::record_task({name, start, length, 0, Kind::span, Category::op, {&kTask, {epoch, unit, 0, 10}}},
                         {&kTasks, unit, 10});

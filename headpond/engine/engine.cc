@@ -11,6 +11,7 @@
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/engine/stages/stage_facts_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond::internal {
@@ -52,6 +53,7 @@ Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
       executor_(lock, consumer, memory, *this, options, threads,
                 options.resources ? options.resources->shared_threads() : nullptr) {
   collect(*dataset_.node(), plan_nodes_);
+  gives_batches_ = gives_batches(*dataset_.node());
   repeats_ = options.epochs != 1 || has_repeat(*dataset_.node());
 }
 
@@ -245,9 +247,14 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
 
 void Engine::give_to_program(const Element& batch) {
   if (!kCounts) return;
+  const bool has_rows = gives_batches_ && batch.size() > 0 && batch[0].shape().rank() > 0;
+  elements_given_.add(has_rows ? batch[0].shape()[0] : 1);
+  int64_t bytes = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
+    bytes += static_cast<int64_t>(batch[i].byte_size());
     if (Buffer* const block = batch[i].owner()) accounts.program().take(*block);
   }
+  bytes_given_.add(bytes);
 }
 
 namespace {
@@ -276,6 +283,8 @@ LoaderStats Engine::stats() {
   stats.memory_held = accounts.program().bytes();
   stats.memory_held_peak = accounts.program().peak();
   stats.defects = defects;
+  stats.elements = elements_given_.get();
+  stats.bytes = bytes_given_.get();
   stats.helped = executor_.helped();
   stats.inline_now = consumer.is_inline();
   stats.steps = consumer.steps.stats();

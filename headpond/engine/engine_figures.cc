@@ -55,6 +55,8 @@ StageTotals since(StageTotals now, const StageTotals& before) {
   now.full_ns -= before.full_ns;
   now.refused_ns -= before.refused_ns;
   now.read_bytes -= before.read_bytes;
+  now.holes -= before.holes;
+  now.errors -= before.errors;
   return now;
 }
 

@@ -28,6 +28,14 @@ LoaderStats take_all(Loader& loader, int64_t step_ms = 0) {
   return loader.stats();
 }
 
+// The same, and goes on after errors.
+LoaderStats loader_stats_at_the_end(Loader& loader) {
+  while (true) {
+    const auto next = loader.next();
+    if (at_end(next)) return loader.stats();
+  }
+}
+
 TEST(LoaderTotals, CountEachTaskAndEachTake) {
   Loader loader(range(640) | map([](int64_t x) {
                   busy_us(20);
@@ -42,6 +50,34 @@ TEST(LoaderTotals, CountEachTaskAndEachTake) {
   EXPECT_GE(totals.make.tasks, 40);
   EXPECT_GE(totals.make.wall_ns, 1280 * 20'000.0);
   EXPECT_EQ(stats.steps.steps, 40);
+}
+
+TEST(LoaderTotals, CountElementsThatWereLeftOutOrFailed) {
+  const auto totals = [](const Dataset& dataset) {
+    Loader loader(dataset, {.epochs = 2, .threads = 2});
+    const LoaderStats stats = loader_stats_at_the_end(loader);
+    return stats.stages.at(stats.stages.size() - 1).totals;
+  };
+  const Dataset numbers = range(40) | map([](int64_t x) -> int64_t {
+                            if (x % 10 == 3) throw Exception(Error(ErrorKind::DataLoss, "bad"));
+                            return x;
+                          });
+  const StageTotals some = totals(numbers | filter([](int64_t x) { return x % 4 != 0; }));
+  EXPECT_EQ(some.holes, 2 * 10);
+  EXPECT_EQ(some.errors, 2 * 4);
+  const StageTotals batches = totals(numbers | batch(4));
+  EXPECT_EQ(batches.errors, 2 * 4) << "of a stage that makes batches in place";
+  EXPECT_EQ(totals(range(40)).holes + totals(range(40)).errors, 0) << "control";
+}
+
+TEST(LoaderTotals, CountWhatTheProgramGot) {
+  Loader batches(range(10) | batch(4), {.threads = 1}), elements(range(10), {.threads = 1});
+  const LoaderStats by_batch = take_all(batches), by_element = take_all(elements);
+  EXPECT_EQ(by_batch.batches, 3);
+  EXPECT_EQ(by_batch.elements, 10);
+  EXPECT_EQ(by_batch.bytes, 80);
+  EXPECT_EQ(by_element.elements, 10);
+  EXPECT_EQ(by_element.bytes, 80);
 }
 
 // That it slept, not that it waited for a processor, is told apart by the next test, whatever else runs.
@@ -241,6 +277,21 @@ TEST(LoaderSteps, AreDividedByWhatMadeThemWait) {
   EXPECT_GE(steps.sustained_ns, 50e6);
   EXPECT_NEAR(steps.startup_ns + steps.edge_ns + steps.burst_ns + steps.sustained_ns, steps.call_ns,
               1e-6 * steps.call_ns);
+}
+
+TEST(LoaderSteps, SayWhatTheProgramDidItself) {
+  const auto steps = [](int threads) {
+    Loader loader(range(20) | map([](int64_t x) {
+                    busy_us(500);
+                    return x;
+                  }) | batch(2),
+                  {.threads = threads});
+    return take_all(loader).steps;
+  };
+  const StepStats alone = steps(0);
+  EXPECT_GE(alone.helped_ns, 10 * 2 * 500e3);
+  EXPECT_LE(alone.helped_ns, alone.call_ns);
+  EXPECT_LT(steps(1).helped_ns, 5e6) << "control: a worker takes what is dear";
 }
 
 TEST(LoaderSteps, APauseIsNotPartOfAStep) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headpond/base/cpu.h"
+#include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/engine/executor/executor_internal.h"
@@ -106,6 +107,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   const Dataset dataset_;      // Nodes live as long as threads do.
   std::vector<Dataset> kept_;  // Belongs to the program's thread.
   bool repeats_ = false;       // Figures::repeats.
+  bool gives_batches_ = false;
+  StatsCell elements_given_, bytes_given_;  // To the program.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;

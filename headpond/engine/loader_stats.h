@@ -43,6 +43,8 @@ struct StageTotals {
   /// a mapped one the records, rows and lines that were asked for, also if the system had them in memory. Not what is
   /// read to open a file or to count its records before an epoch begins.
   int64_t read_bytes = 0;
+  int64_t holes = 0;   ///< Positions that gave no element: filters, and policies for bad samples, left it out.
+  int64_t errors = 0;  ///< Errors that were given in place of elements.
 };
 
 /// A part of the pipeline that runs as one. Its work is divided into work items: a batch, or a group of elements.
@@ -76,6 +78,7 @@ struct StepStats {
   double burst_ns = 0;      ///< - in other calls, while at most half of 16 calls waited: uneven work.
   double sustained_ns = 0;  ///< - in other calls, while more than half of 16 calls waited: the input is slower.
   double work_ns = 0;       ///< Between the calls.
+  double helped_ns = 0;     ///< The part of call_ns in which next() did tasks itself.
 };
 
 struct StepTime {
@@ -122,6 +125,8 @@ struct LoaderStats {
   int64_t defects = 0;
   /// Failures that each on_error handled before the batches of next(), since the Loader was made or restored.
   std::vector<FailedCounts> failed = {};
+  /// Returned by next(): rows of batches, else elements; bytes of their tensors.
+  int64_t elements = 0, bytes = 0;
 };
 
 }  // namespace headpond

@@ -4,10 +4,12 @@
 #include <bit>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
 namespace headpond::internal {
@@ -93,6 +95,52 @@ TEST(LoaderTrace, CountersAreShownWhereTheyChange) {
   };
   EXPECT_GE(shown(true), 1U) << "of the trace that began last";
   EXPECT_LT(shown(false), 20U);
+}
+
+// Tasks that make rows, and those of them that show the operator `map`.
+std::pair<size_t, size_t> tasks_and_probed() {
+  size_t tasks = 0, probed = 0;
+  for (const trace::ThreadEvents& thread : trace::collect()) {
+    for (const Event& task : thread.events) {
+      if (task.kind != Kind::span || said(task, "first") == trace::kNoArg) continue;
+      ++tasks;
+      const auto lies_within = [&](const Event& event) {
+        return std::string(event.name) == "map" && event.start_ns >= task.start_ns &&
+               event.start_ns + event.length_ns <= task.start_ns + task.length_ns;
+      };
+      probed += std::any_of(thread.events.begin(), thread.events.end(), lies_within) ? 1 : 0;
+    }
+  }
+  return {tasks, probed};
+}
+
+TEST(LoaderTrace, EachTaskShowsItsOperatorsIfThatIsAsked) {
+  const Step compute = map([](int64_t x) {
+    for (const int64_t end = now_ns() + 100'000; now_ns() < end;) {
+    }
+    return x;
+  });
+  for (const Dataset& dataset : {range(200) | compute | batch(4), range(200) | compute}) {
+    for (const bool every : {true, false}) {
+      trace::internal::probes_every = every;
+      const Recording recording;
+      Loader loader(dataset, {.epochs = 2, .threads = 2});
+      int64_t sum = 0, elements = 0;
+      while (const auto batch = loader.next()) {
+        for (const int64_t value : (*batch)[0].as<int64_t>()) {
+          sum += value;
+          ++elements;
+        }
+      }
+      EXPECT_EQ(elements, 400);
+      EXPECT_EQ(sum, 2 * 199 * 100) << "each once";
+      const auto [tasks, probed] = tasks_and_probed();
+      EXPECT_GE(tasks, 50U);
+      if (every) EXPECT_EQ(probed, tasks);
+      if (!every) EXPECT_LT(probed, tasks / 2) << "control";
+      trace::internal::probes_every = false;
+    }
+  }
 }
 
 TEST(LoaderTrace, ArrowsLeadFromSampledTasksToWhereTheirBatchesAreTaken) {
@@ -187,6 +235,7 @@ TEST(LoaderTrace, WhatMemoryRefusesIsSaid) {
   const std::vector<Event> refused = Recording::of(Kind::instant, "memory refused");
   ASSERT_FALSE(refused.empty());
   EXPECT_STREQ(std::bit_cast<const char*>(said(refused[0], "stage")), "range|map");
+  EXPECT_FALSE(Recording::of(Kind::span, "wait for memory").empty());
 }
 
 }  // namespace

@@ -68,7 +68,11 @@ PipelineTotals totals_of(const WaitAccount& account) {
 }
 
 PipelineTotals totals_of(const LoaderStats& stats) {
-  return {.steps = stats.batches, .calls = stats.batches, .wait_ns = static_cast<int64_t>(stats.steps.call_ns)};
+  return {.steps = stats.batches,
+          .elements = stats.elements,
+          .bytes = stats.bytes,
+          .calls = stats.batches,
+          .wait_ns = static_cast<int64_t>(stats.steps.call_ns)};
 }
 
 // Indented, so that Markdown leaves its lines as they are.

@@ -122,6 +122,7 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   EXPECT_TRUE(is_accepted("check_events.py",
                           " --require loss --require note --require plan --require verdict --require global_step/sec"
                           " --require pipeline/starved_fraction --require pipeline/ready_batches"
+                          " --require pipeline/elements_per_sec --require pipeline/bytes_per_sec"
                           " --require pipeline/memory_bytes --require pipeline/wait_ms --require pipeline/step_ms "
                           "--require 'op/*/parallelism'"));
   EXPECT_TRUE(is_accepted("check_timeline.py",

@@ -4,6 +4,7 @@
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {
@@ -67,11 +68,13 @@ bool Executor::has_work(ThreadRole role) const {
   return false;
 }
 
-void Executor::run(Task& task, Context& context) {
-  work_ns_ += task.source->run(task, context);
-  if (!task.let_go_unlocked) return;
+int64_t Executor::run(Task& task, Context& context) {
+  const int64_t ns = task.source->run(task, context);
+  work_ns_ += ns;
+  if (!task.let_go_unlocked) return ns;
   const Unlocked unlocked(lock_);  // The sources below this one take the lock when they go.
   task = {};
+  return ns;
 }
 
 bool Executor::help(Context& context) {
@@ -93,7 +96,8 @@ bool Executor::help(Context& context) {
   const bool opens_item = task.opens_item;
   {
     const CurrentPool current(memory_.pool());
-    run(task, context);
+    const int64_t ns = run(task, context);
+    if (kCounts) consumer_.steps.add_helped(ns);
   }
   helper_doing_ = nullptr;
   const bool was_full = running_ >= permits();  // Then a worker may have gone to sleep beside work.

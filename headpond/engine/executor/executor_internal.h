@@ -114,7 +114,8 @@ class Executor {
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
-  void run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
+  /// How many ns it took.
+  int64_t run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   int permits() const HEADPOND_REQUIRES(engine_state);
   bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
   bool leaves_one() const HEADPOND_REQUIRES(engine_state);

@@ -12,6 +12,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
+#include "headpond/base/trace.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
@@ -137,7 +138,10 @@ void Executor::sleep(Worker& self) {
   self.asleep = true;
   if (memory_.take_shortage() && !polls_) {
     polls_ = true;
-    (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
+    {
+      const trace::Span span("wait for memory", trace::Category::wait);
+      (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
+    }
     self.asleep = false;
     wake();  // Another thread may do the work that fits now; if nothing fits, this one goes on polling.
     polls_ = false;

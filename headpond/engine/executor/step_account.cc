@@ -20,11 +20,13 @@ void StepAccount::call_ends(int64_t startup_calls) {
 
 void StepAccount::add(int64_t call_ns, const Work& work) {
   const Kind kind = std::exchange(kind_, Kind::none);
+  const double helped_ns = std::exchange(helped_ns_, 0);
   if (kind == Kind::none) return;
   const Step step{static_cast<float>(call_ns), static_cast<float>(work.ns)};
   ++stats_.steps;
   stats_.call_ns += static_cast<double>(call_ns);
   stats_.work_ns += static_cast<double>(work.ns);
+  stats_.helped_ns += helped_ns;
   if (kind == Kind::startup) {
     stats_.startup_ns += static_cast<double>(call_ns);
     startup_work_ns_ += static_cast<double>(work.ns);

@@ -27,6 +27,8 @@ class StepAccount {
   void epoch_begins() { is_edge_ = true; }
   /// Between two calls. A call that gave no batch is left out.
   void add(int64_t call_ns, const Work& work);
+  /// The call in progress did a task itself.
+  void add_helped(int64_t ns) { helped_ns_ += static_cast<double>(ns); }
 
   StepStats stats() const;
   bool is_starting() const { return is_starting_; }
@@ -54,6 +56,7 @@ class StepAccount {
   int64_t calls_ = 0, counted_ = 0, edges_ = 0;
   StepStats stats_;
   double startup_work_ns_ = 0;
+  double helped_ns_ = 0;  // Tasks in the call that ended last, or is in progress.
   double measured_ns_ = 0, cpu_ns_ = 0, looked_ns_ = 0, queue_ns_ = 0;
   std::array<Step, kGroup> group_ = {};
   size_t in_group_ = 0;

@@ -32,6 +32,19 @@ TEST(StepAccount, TheFirstCallsAreTheStart) {
   EXPECT_EQ(ms(account.counted_work_ns()), 20);
 }
 
+TEST(StepAccount, HelpIsPartOfTheCallInWhichItWas) {
+  StepAccount account;
+  account.add_helped(5 * kMs);
+  account.add_helped(2 * kMs);
+  EXPECT_EQ(account.stats().helped_ns, 0) << "the step has not ended";
+  add_steps(account, 2, [](int64_t) { return 8; });
+  EXPECT_EQ(ms(account.stats().helped_ns), 7);
+  account.add_helped(3 * kMs);
+  account.add(4 * kMs, {.ns = 1});  // A call without a batch.
+  add_steps(account, 1, [](int64_t) { return 8; });
+  EXPECT_EQ(ms(account.stats().helped_ns), 7);
+}
+
 TEST(StepAccount, TellsBurstsFromWaitingAllTheTime) {
   StepAccount even, uneven;
   add_steps(even, 3 + 16, [](int64_t i) { return i < 3 ? 0 : 5; });

@@ -27,6 +27,7 @@ struct Task {
   bool is_measured = false;                  ///< Its processor time is measured.
   bool asks_queue = false;                   ///< The same of how long it waits for its turn.
   bool is_sampled = false;                   ///< What each operator costs is measured.
+  bool is_probed = false;                    ///< A trace shows what each operator does.
   bool opens_item = false;                   ///< Afterwards there may be work for others.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.
 };

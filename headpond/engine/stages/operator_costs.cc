@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "headpond/base/clock.h"
@@ -156,6 +157,50 @@ void OperatorCosts::charge(Operator& one, const Meter& below, int64_t rows) cons
   if (!sample_.reads_cpu || one.ns.value() < kCheapNs) return;
   one.seen_ns += own;
   one.seen_cpu_ns += std::clamp(static_cast<double>(one.meter.cpu_ns - below.cpu_ns) - clocks, 0.0, own);
+}
+
+bool OperatorCosts::sample(Context& context, const MakeRows& make) {
+  if (!begin()) return false;
+  context_.use_scratch_of(context);
+  const int64_t rows = make(*view_, context_);
+  context.left_out += std::exchange(context_.left_out, 0);
+  end(rows);
+  return true;
+}
+
+bool OperatorProbes::sample(Context& context, const MakeRows& make) {
+  std::unique_ptr<OperatorCosts> costs = take();
+  if (costs == nullptr) return false;
+  const bool has_made = costs->sample(context, [&](const View& view, Context& own) {
+    (void)make(view, own);
+    return 0;
+  });
+  give_back(std::move(costs));
+  return has_made;
+}
+
+std::unique_ptr<OperatorCosts> OperatorProbes::take() {
+  {
+    MutexLock lock(mu_);
+    if (!unused_.empty()) {
+      std::unique_ptr<OperatorCosts> costs = std::move(unused_.back());
+      unused_.pop_back();
+      return costs;
+    }
+  }
+  try {
+    return std::make_unique<OperatorCosts>(top_, binding_, pool_, may_keep_);
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
+
+void OperatorProbes::give_back(std::unique_ptr<OperatorCosts> costs) {
+  try {
+    MutexLock lock(mu_);
+    unused_.push_back(std::move(costs));
+  } catch (const std::bad_alloc&) {  // The next task has its own.
+  }
 }
 
 std::vector<OperatorCost> OperatorCosts::costs() const {

@@ -10,9 +10,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
+#include "headpond/base/mutex.h"
 #include "headpond/base/trace.h"
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/moving_average_internal.h"
@@ -20,11 +22,16 @@
 
 namespace headpond::internal {
 
+/// Makes rows, and returns how many count.
+using MakeRows = std::function<int64_t(const View&, Context&)>;
+
 /// The operators from `top` down that have one input each and positions. One thread at a time:
 ///
 ///   if (!costs.begin()) return make(plain_view, plain_context);
 ///   make(costs.view(), costs.context());
 ///   costs.end(rows);
+///
+/// sample() does that.
 class OperatorCosts final : private ViewObserver {
  public:
   /// Binds nothing yet. `top`, `pool` and the binding's observer outlive this. `pool`, `may_keep`: as for Context.
@@ -40,6 +47,9 @@ class OperatorCosts final : private ViewObserver {
   Context& context() { return context_; }
   /// So many rows were made since begin(); 0: the sample is not used.
   void end(int64_t rows);
+
+  /// `context`: of the thread. Returns false, and makes no rows, iff begin() does.
+  bool sample(Context& context, const MakeRows& make);
 
   /// In the order of the plan, in ns a row; empty before the first sample.
   std::vector<OperatorCost> costs() const;
@@ -75,6 +85,28 @@ class OperatorCosts final : private ViewObserver {
   std::shared_ptr<const View> view_;  // Null: nothing is bound yet.
   Context context_;
   Sample sample_;
+};
+
+/// Shows what operators do in a trace, and measures nothing. Any number of threads at once.
+class OperatorProbes {
+ public:
+  /// The arguments are those of OperatorCosts.
+  OperatorProbes(const Node& top, const Binding& binding, BufferPool& pool, int64_t may_keep)
+      : top_(top), binding_(binding), pool_(pool), may_keep_(may_keep) {}
+
+  /// See OperatorCosts::sample().
+  bool sample(Context& context, const MakeRows& make);
+
+ private:
+  std::unique_ptr<OperatorCosts> take();  // Null: there is no memory for one.
+  void give_back(std::unique_ptr<OperatorCosts> costs);
+
+  const Node& top_;
+  const Binding binding_;
+  BufferPool& pool_;
+  const int64_t may_keep_;
+  Mutex mu_;
+  std::vector<std::unique_ptr<OperatorCosts>> unused_ HEADPOND_GUARDED_BY(mu_);
 };
 
 }  // namespace headpond::internal

@@ -30,6 +30,7 @@ class PositionsBuffer final : public ReorderBuffer {
         slots_(stage.node->slots()),
         view_(stage.node->bind({binding.seed, binding.epoch, &host.accounts})),
         costs_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
+        probes_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
         holes_(*stage.node) {}
 
   Got open(int64_t rows, Context&, std::shared_ptr<WorkItem>& item) override {
@@ -48,10 +49,11 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
   void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
-    if (!costs_.begin()) return make_rows(item, first, count, context);
-    costs_.context().use_scratch_of(context);
-    make_rows_of(costs_.view(), static_cast<Chunk&>(item), first, count, costs_.context());
-    costs_.end(count);
+    if (!costs_.sample(context, maker(item, first, count))) make_rows(item, first, count, context);
+  }
+
+  void make_probed_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
+    if (!probes_.sample(context, maker(item, first, count))) make_rows(item, first, count, context);
   }
 
   void assemble(WorkItem& item, Context&) override {
@@ -76,6 +78,14 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
  private:
+  // For OperatorCosts::sample().
+  static MakeRows maker(WorkItem& item, int64_t first, int64_t count) {
+    return [&chunk = static_cast<Chunk&>(item), first, count](const View& view, Context& context) {
+      make_rows_of(view, chunk, first, count, context);
+      return count;
+    };
+  }
+
   static void make_rows_of(const View& view, Chunk& chunk, int64_t first, int64_t count, Context& context) {
     for (int64_t i = first; i < first + count; ++i) {
       Chunk::Entry& entry = chunk.entries[static_cast<size_t>(i)];
@@ -86,7 +96,8 @@ class PositionsBuffer final : public ReorderBuffer {
 
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
-  OperatorCosts costs_;       // Belong to the thread that samples.
+  OperatorCosts costs_;  // Belong to the thread that samples.
+  OperatorProbes probes_;
   int64_t next_ = 0;          // Belongs to the consumer.
   Holes holes_;               // The same.
   int64_t next_to_open_ = 0;  // Belongs to the thread that opens.

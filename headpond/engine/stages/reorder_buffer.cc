@@ -8,7 +8,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
-#include "headpond/base/trace_joined_internal.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
@@ -107,7 +107,7 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
 Got ReorderBuffer::next(Context& context, Element& out) {
   while (true) {
     if (current_) {
-      const Got got = any_order_ ? give_in_any_order(context, out) : give(*current_, context, out);
+      const Got got = any_order_ ? give_in_any_order(context, out) : give_one(context, out);
       if (got == Got::value || got == Got::error) return got;
       out.clear();
       if (got == Got::hole) continue;
@@ -115,6 +115,8 @@ Got ReorderBuffer::next(Context& context, Element& out) {
     }
     WorkItems dropped;
     const Locked locked(host_.lock);
+    counters_.holes += std::exchange(holes_given_, 0);
+    counters_.errors += std::exchange(errors_given_, 0);
     if (take(dropped)) {
       context.left_out += current_->left_out + left_out_.exchange(0);
       continue;
@@ -128,10 +130,17 @@ Got ReorderBuffer::next(Context& context, Element& out) {
   }
 }
 
+Got ReorderBuffer::give_one(Context& context, Element& out) {
+  const Got got = give(*current_, context, out);
+  holes_given_ += got == Got::hole ? 1 : 0;
+  errors_given_ += got == Got::error ? 1 : 0;
+  return got;
+}
+
 Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
   if (order_.position().empty()) order_.begin(position());
   const size_t known = context.failed.size();
-  const Got got = give(*current_, context, out);
+  const Got got = give_one(context, out);
   const bool again = order_.was_given(current_->ordinal);
   if (again) context.failed.resize(known);
   if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
@@ -312,7 +321,8 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
           .first = first,
           .count = count,
           .is_long = long_one,
-          .is_sampled = samples};
+          .is_sampled = samples,
+          .is_probed = !samples && trace::enabled() && trace::internal::probes_every.load(std::memory_order_relaxed)};
 }
 
 bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
@@ -400,7 +410,7 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
   trace::flow_begin(arrow_id(item));
 }
 
-// Those that are short share a span: then what counts are the elements that are made, not those that are opened before.
+// Short tasks share a span: it counts the elements that are made, not also those that are opened before.
 void ReorderBuffer::show_task(const Task& task, const Done& done, const trace::Args& said) const {
   trace::Event span{.name = trace_name_,
                     .start_ns = done.ended_ns - done.elapsed_ns,
@@ -409,7 +419,7 @@ void ReorderBuffer::show_task(const Task& task, const Done& done, const trace::A
                     .kind = trace::Kind::span,
                     .category = trace::Category::op};
   span.args = said;
-  if (task.is_sampled) return trace::internal::record(span);  // Its operators lie within it.
+  if (task.is_sampled || task.is_probed) return trace::internal::record(span);  // Its operators lie within it.
   const bool has_made = task.item || (done.opened && done.opened->size == 0);
   trace::internal::record_task(span, {&kTasksArgs, said.values[1], has_made ? task.count : 0});
 }
@@ -425,8 +435,9 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   const int64_t read_before = bytes_read_by_thread;
   done.error = error_of([&] {
     const MemoryAccount::Scope allocating(account_);
-    if (task.is_sampled) {
-      make_sampled_rows(*task.item, task.first, task.count, context);
+    if (task.is_sampled || task.is_probed) {
+      task.is_sampled ? make_sampled_rows(*task.item, task.first, task.count, context)
+                      : make_probed_rows(*task.item, task.first, task.count, context);
       return begin_arrow(*task.item);
     }
     if (task.item) return make_rows(*task.item, task.first, task.count, context);

@@ -67,6 +67,10 @@ class ReorderBuffer : public WorkSource {
   virtual void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
     make_rows(item, first, count, context);
   }
+  /// Shows in a trace what each operator does. Any number of threads at once.
+  virtual void make_probed_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
+    make_rows(item, first, count, context);
+  }
   /// Once, after all rows were made.
   virtual void assemble(WorkItem& item, Context& context) = 0;
 
@@ -127,6 +131,7 @@ class ReorderBuffer : public WorkSource {
   void show_in_trace(int64_t ready) HEADPOND_REQUIRES(engine_state);
   uint64_t arrow_id(const WorkItem& item) const { return first_arrow_ | static_cast<uint64_t>(item.ordinal); }
   std::string position();
+  Got give_one(Context& context, Element& out);
   Got give_in_any_order(Context& context, Element& out);
 
   const std::string name_;
@@ -138,8 +143,9 @@ class ReorderBuffer : public WorkSource {
   // Belongs to the consumer.
   std::shared_ptr<WorkItem> current_;
   AnyOrder order_;
-  bool is_counted_ = false;            // current_, in order_.
-  std::atomic<int64_t> left_out_ = 0;  // Calls of open() that gave no item, until the consumer gets something.
+  bool is_counted_ = false;                     // current_, in order_.
+  int64_t holes_given_ = 0, errors_given_ = 0;  // Until they are counted.
+  std::atomic<int64_t> left_out_ = 0;           // Calls of open() that gave no item, until the consumer gets something.
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
@@ -154,7 +160,7 @@ class ReorderBuffer : public WorkSource {
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
   double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  struct Shown {  // By the counters in a trace.
+  struct Shown {  // What the counters in a trace show.
     uint64_t session = 0;
     int64_t ready = 0, bytes = 0, takes = 0;  // Takes since then.
   };

@@ -63,7 +63,9 @@ class RowsBuffer final : public ReorderBuffer {
         slots_(node_.input().slots()),
         view_(view_of(node_.input(), {binding.seed, binding.epoch, &host.accounts})),
         costs_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
-               host.memory.may_keep()) {
+               host.memory.may_keep()),
+        probes_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
+                host.memory.may_keep()) {
     for (size_t i = 0; i < rows_.size(); ++i) {
       const bool fixed = stays(i);
       row_bytes_.push_back(fixed ? static_cast<size_t>(*rows_[i].shape.size()) * item_size(rows_[i].dtype) : 0);
@@ -104,10 +106,11 @@ class RowsBuffer final : public ReorderBuffer {
   }
 
   void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
-    if (!costs_.begin()) return make_rows(item, first, count, context);
-    costs_.context().use_scratch_of(context);
-    make_rows_of(costs_.view(), static_cast<Rows&>(item), first, count, costs_.context());
-    costs_.end(item.broken ? 0 : count);
+    if (!costs_.sample(context, maker(item, first, count))) make_rows(item, first, count, context);
+  }
+
+  void make_probed_rows(WorkItem& item, int64_t first, int64_t count, Context& context) override {
+    if (!probes_.sample(context, maker(item, first, count))) make_rows(item, first, count, context);
   }
 
   void assemble(WorkItem& item, Context& context) override {
@@ -165,6 +168,14 @@ class RowsBuffer final : public ReorderBuffer {
   }
 
  private:
+  // For OperatorCosts::sample(). What a broken batch took is no measure.
+  MakeRows maker(WorkItem& item, int64_t first, int64_t count) const {
+    return [this, &rows = static_cast<Rows&>(item), first, count](const View& view, Context& context) {
+      make_rows_of(view, rows, first, count, context);
+      return rows.broken ? int64_t{0} : count;
+    };
+  }
+
   // True iff the batch has the rows of field i one after the other, each of one size.
   bool stays(size_t i) const {
     const Spec& batch = node_.spec();
@@ -343,6 +354,7 @@ class RowsBuffer final : public ReorderBuffer {
   const int64_t slots_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;  // Belong to the thread that samples.
+  OperatorProbes probes_;
   std::vector<size_t> row_bytes_;
   // Whether rows of all fields, and of any, are written where they are in the batch.
   bool in_place_ = true, has_place_ = false;

@@ -123,8 +123,8 @@ class Crowding {
     double at() const { return x / count; }
     double is() const { return std::log2(std::max(inside_ns / rows, 1.0)); }
   };
-  // Of the exponent, as the points of one level differ. `middle`: the mean of at(); `square`: what they are off from
-  // it, squared and added up.
+  // The exponent's variance, as the points of one level differ. `middle`: the mean of at(); `square`: what they are off
+  // from it, squared and added up.
   double variance(double middle, double square) const {
     double off = 0, many = 0, variance = 0;
     for (const Level& level : levels_) {
@@ -183,6 +183,7 @@ struct StageCounters {
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
   int64_t read_bytes = 0;
+  int64_t holes = 0, errors = 0;
   LogHistogram starved, idle;  // Each time of starved_ns; of full_ns and refused_ns.
 
   void add_starved(int64_t ns) {
@@ -202,7 +203,9 @@ struct StageCounters {
             .starved_ns = starved_ns,
             .full_ns = full_ns,
             .refused_ns = refused_ns,
-            .read_bytes = read_bytes};
+            .read_bytes = read_bytes,
+            .holes = holes,
+            .errors = errors};
   }
 };
 

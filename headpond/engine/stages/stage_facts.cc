@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -10,13 +11,13 @@ namespace {
 
 bool is(const Node& node, Role role) { return node.facts().role == role; }
 
+bool makes_batches(const Node& node) { return is(node, Role::batch) || is(node, Role::rebatch); }
+
 // Its elements are batches, or made of them; not those of an operator that makes or divides batches.
 bool is_above_batch(const Node& node) {
-  if (is(node, Role::batch) || is(node, Role::rebatch) || is(node, Role::unbatch)) return false;
-  for (const Node::Ref& input : node.facts().inputs) {
-    if (is(*input, Role::batch) || is(*input, Role::rebatch) || is_above_batch(*input)) return true;
-  }
-  return false;
+  if (makes_batches(node) || is(node, Role::unbatch)) return false;
+  return std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(),
+                     [](const Node::Ref& input) { return gives_batches(*input); });
 }
 
 // The operators that the stage runs, from the lowest on; empty if inputs meet. The engine runs what an iterator takes
@@ -56,6 +57,8 @@ void add_prefix(const std::vector<const Node*>& chain, StageFigures& figures) {
 }
 
 }  // namespace
+
+bool gives_batches(const Node& node) { return makes_batches(node) || is_above_batch(node); }
 
 StageFigures facts_of(const Stage& stage) {
   StageFigures figures;

@@ -20,6 +20,13 @@ TEST(StageFacts, AFunctionOfBatchesIsAboveBatch) {
   EXPECT_FALSE(facts(range(8) | kNext).is_above_batch);
 }
 
+TEST(StageFacts, WhatGivesBatches) {
+  EXPECT_TRUE(gives_batches(*(range(8) | batch(2)).node()));
+  EXPECT_TRUE(gives_batches(*(range(8) | batch(2) | shuffle()).node()));
+  EXPECT_FALSE(gives_batches(*(range(8) | batch(2) | unbatch()).node()));
+  EXPECT_FALSE(gives_batches(*range(8).node()));
+}
+
 TEST(StageFacts, OperatorsWithoutRandomNumbersCanBeKept) {
   const StageFigures kept = facts(range(1000) | kNext | kNext | shuffle() | kNext | batch(4));
   EXPECT_EQ(kept.prefix_operators, 3);

@@ -42,6 +42,8 @@ void fields(auto& visit, Is<StageTotals> auto& x) {
   visit("full_ns", x.full_ns);
   visit("refused_ns", x.refused_ns);
   visit("read_bytes", x.read_bytes);
+  visit("holes", x.holes);
+  visit("errors", x.errors);
 }
 
 void fields(auto& visit, Is<StageStats> auto& x) {
@@ -72,6 +74,7 @@ void fields(auto& visit, Is<StepStats> auto& x) {
   visit("burst_ns", x.burst_ns);
   visit("sustained_ns", x.sustained_ns);
   visit("work_ns", x.work_ns);
+  visit("helped_ns", x.helped_ns);
 }
 
 void fields(auto& visit, Is<OperatorMemory> auto& x) {
@@ -103,6 +106,8 @@ void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("inline_now", x.inline_now);
   visit("steps", x.steps);
   visit("defects", x.defects);
+  visit("elements", x.elements);
+  visit("bytes", x.bytes);
   visit("stages", x.stages);
 }
 

@@ -48,8 +48,10 @@ PipelineRecord full_record() {
   record.loader.threads = 8;
   record.loader.io_threads = 9;
   record.loader.inline_now = true;
-  record.loader.steps = {10, 11, 12, 13, 14, 15, 16};
+  record.loader.steps = {10, 11, 12, 13, 14, 15, 16, 58};
   record.loader.defects = 17;
+  record.loader.elements = 59;
+  record.loader.bytes = 60;
   StageStats stage{.name = "range|map", .blocking = true, .units = 18, .elements = 19, .element_ns = 20, .unit_ns = 21};
   stage.target = 22;
   stage.ahead = 23;
@@ -61,7 +63,7 @@ PipelineRecord full_record() {
   stage.starved_p99_ns = 47;
   stage.idle_p50_ns = 48;
   stage.idle_p99_ns = 49;
-  stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44, 45};
+  stage.totals = {{29, 30, 31, 32, 33}, {34, 35, 36, 37, 38}, 39, 40, 41, 42, 43, 44, 45, 61, 62};
   record.loader.stages = {stage, StageStats{.name = "empty"}};
   return record;
 }

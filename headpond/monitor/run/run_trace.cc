@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/run_trace_internal.h"
 #include "headpond/monitor/timeline.h"
@@ -21,6 +22,14 @@ struct Owned {
 
   void pass_to(const void* next) HEADPOND_REQUIRES(mu) {
     owner = next;
+    end();
+  }
+  void begin(const TraceOptions& options) HEADPOND_REQUIRES(mu) {
+    recording.emplace(options.events_per_thread, options.keep);
+    trace::internal::probes_every = options.probes == TraceProbes::every;
+  }
+  void end() HEADPOND_REQUIRES(mu) {
+    trace::internal::probes_every = false;
     recording.reset();
   }
 };
@@ -114,10 +123,10 @@ void RunTrace::step_is(int64_t step) {
   Owned& all = owned();
   MutexLock lock(all.mu);
   if (!is_changed()) return;
-  if (!all.recording) all.recording.emplace(options_.events_per_thread, options_.keep);
+  if (!all.recording) all.begin(options_);
   if (has_ended) {
     recorded_ = all.recording->events();
-    all.recording.reset();
+    all.end();
   }
   stage_ = has_ended ? Stage::recorded : Stage::recording;
 }

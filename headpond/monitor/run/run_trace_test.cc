@@ -13,6 +13,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/run_trace_internal.h"
 
@@ -75,6 +76,24 @@ TEST_F(RunTraceTest, RecordsTheChosenStepsAlone) {
   EXPECT_THAT(text, HasSubstr("two"));
   EXPECT_THAT(text, HasSubstr("three"));
   for (const char* const name : {"one", "four", "five"}) EXPECT_THAT(text, Not(HasSubstr(name)));
+}
+
+TEST_F(RunTraceTest, ShowsOperatorsInEachTaskWhileItRecordsIfThatIsAsked) {
+  const auto is_asked = [] { return trace::internal::probes_every.load(); };
+  {
+    RunTrace run(folder_, {.steps = {2, 2}, .probes = TraceProbes::every});
+    for (const int64_t step : {1, 2, 3}) {
+      run.step_is(step);
+      EXPECT_EQ(is_asked(), step == 2) << step;
+    }
+  }
+  {
+    const RunTrace run(folder_, {.probes = TraceProbes::every});
+    EXPECT_TRUE(is_asked());
+    const RunTrace later(folder_, {});
+    EXPECT_FALSE(is_asked()) << "the trace is another log's";
+  }
+  EXPECT_FALSE(is_asked());
 }
 
 TEST_F(RunTraceTest, WritesChosenStepsThatTheRunEndsIn) {

@@ -15,6 +15,12 @@ enum class TimelineFiles : uint8_t {
   perfetto,  ///< timeline.json and timeline.pftrace, with the same spans.
 };
 
+/// Which tasks show what each operator did in them.
+enum class TraceProbes : uint8_t {
+  sampled,  ///< Some, as the figures of operators need them anyway.
+  every,    ///< All: for a few steps. It costs a clock before and after each operator and element.
+};
+
 struct TraceOptions {
   /// The timeline is recorded. There is one trace in a process: the log that was opened last has it.
   bool is_on = true;
@@ -31,6 +37,7 @@ struct TraceOptions {
   /// while it is open; the former one is back when no log that does so is open.
   int signal = 0;
   TimelineFiles files = TimelineFiles::json;
+  TraceProbes probes = TraceProbes::sampled;
 };
 
 }  // namespace headpond

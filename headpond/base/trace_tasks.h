@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spans of tasks that take less than ten times what their record would: several of them become one.
+// What a trace has of tasks, of which there are many: those that are short share a span, and operators are shown inside
+// of some. Not for users.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "headpond/base/trace.h"
@@ -26,5 +28,8 @@ void record_task(const Event& task, const Joined& joined);
 
 /// Another number after each start().
 uint64_t session();
+
+/// Each task shows its operators while a trace is recorded, not a sample of them alone.
+inline std::atomic<bool> probes_every = false;
 
 }  // namespace headpond::trace::internal
