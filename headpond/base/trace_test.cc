@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <bit>
 #include <string>
 
@@ -243,6 +244,29 @@ TEST(TraceOfShortTasks, IsNeverLong) {
     elements += event.args.values[3];
   }
   EXPECT_EQ(elements, 10 * kTasksInAll);
+}
+
+TEST(TraceOfShortTasks, MayBeCollectedMeanwhile) {
+  constexpr int64_t kAll = 20'000;
+  start();
+  std::atomic<bool> has_ended = false;
+  Thread worker("worker", [&] {
+    for (int64_t i = 0; i < kAll; ++i) record_task(i * 1000, 900, i);
+    has_ended = true;
+  });
+  const auto elements = [] {
+    int64_t sum = 0;
+    for (const Event& event : recorded()) sum += event.args.values[3];
+    return sum;
+  };
+  for (int64_t before = 0; !has_ended;) {
+    const int64_t now = elements();
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  worker.join();
+  stop();
+  EXPECT_EQ(elements(), 10 * kAll);
 }
 
 }  // namespace
