@@ -135,7 +135,7 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
     shown.map = node;
     read_map(*kernels_of(*node), shown.reading);
     for (const KernelRef& kernel : kernels_of(*node)->kernels()) {
-      if (!kernel->facts().random_stream.empty()) shown.draws.push_back(kernel->facts().title);
+      if (!kernel->facts().draws.empty()) shown.draws.push_back(kernel->facts().title);
     }
   }
   if (options.before && (shown.reading.is_sound || shown.reading.is_spectrum)) {
@@ -168,12 +168,12 @@ class Steps {
     }
     size_t stream = 0;
     for (const KernelRef& kernel : map.kernels())
-      keys_.push_back(kernel->facts().random_stream.empty() ? RandomKey() : node.random_key(binding, stream++));
+      keys_.push_back(kernel->facts().draws.empty() ? RandomKey() : node.random_key(binding, stream++));
   }
 
   /// Runs those that decode and draw nothing.
   Result<void> decode() {
-    while (done_ < keys_.size() && map_.kernels()[done_]->facts().random_stream.empty() &&
+    while (done_ < keys_.size() && map_.kernels()[done_]->facts().draws.empty() &&
            map_.kernels()[done_]->facts().title.starts_with("decode")) {
       HEADPOND_TRY(run_next());
     }

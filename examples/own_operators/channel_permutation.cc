@@ -14,9 +14,8 @@ namespace hp = headpond;
 class ChannelPermutation final : public hp::Kernel {
  public:
   ChannelPermutation()
-      : Kernel({.title = "random_channel_permutation",
-                .random_stream = "random_channel_permutation",
-                .result = &fields_after}) {}
+      : Kernel(
+            {.title = "random_channel_permutation", .draws = "random_channel_permutation", .result = &fields_after}) {}
 
   hp::Result<void> run(hp::KernelCall& call) const override {
     const hp::Tensor& image = call.in();

@@ -28,7 +28,7 @@ struct SeenByKernels {
 class SpreadKernel final : public Kernel {
  public:
   explicit SpreadKernel(std::shared_ptr<SeenByKernels> seen)
-      : Kernel({.title = "spread", .random_stream = "spread", .result = spread}), seen_(std::move(seen)) {}
+      : Kernel({.title = "spread", .draws = "spread", .result = spread}), seen_(std::move(seen)) {}
   Result<void> run(KernelCall& call) const override {
     if (call.scratch<int64_t>()++ == 0) ++seen_->scratches;
     const int64_t x = call.in().item<int64_t>();

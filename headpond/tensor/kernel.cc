@@ -10,9 +10,9 @@ namespace {
 
 // How many kernels of `chain` before number `place` draw by the same name.
 uint32_t occurrence(std::span<const KernelRef> chain, size_t place) {
-  const std::string& name = chain[place]->facts().random_stream;
+  const std::string& name = chain[place]->facts().draws;
   return static_cast<uint32_t>(std::ranges::count_if(
-      chain.first(place), [&](const KernelRef& before) { return before->facts().random_stream == name; }));
+      chain.first(place), [&](const KernelRef& before) { return before->facts().draws == name; }));
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ Result<void> KernelCall::run_nested(std::span<const KernelRef> kernels, size_t f
   std::ranges::copy(fields_, fields.begin());
   for (size_t k = first; k < first + count; ++k) {
     const Kernel& kernel = *kernels[k];
-    const std::string& name = kernel.facts().random_stream;
+    const std::string& name = kernel.facts().draws;
     RandomKey key;
     if (!name.empty()) key = random_key(random_keys_[0].value, name, occurrence(kernels, k), 0);
     const bool is_last = k + 1 == first + count;  // Only that one may write into the targets: no other reads them.
@@ -89,9 +89,8 @@ void KernelCall::finish() {
 std::string to_string(const Kernel& kernel) {
   const Kernel::Facts& facts = kernel.facts();
   std::string text = facts.title;
-  if (!facts.random_stream.empty() &&
-      facts.random_stream != std::string_view(facts.title).substr(0, facts.title.find('('))) {
-    text += fmt::format(" [name={}]", facts.random_stream);
+  if (!facts.draws.empty() && facts.draws != std::string_view(facts.title).substr(0, facts.title.find('('))) {
+    text += fmt::format(" [name={}]", facts.draws);
   }
   if (facts.version != 0) text += fmt::format(" [version={}]", facts.version);
   if (facts.opaque) text += " [opaque]";
@@ -128,7 +127,7 @@ Result<std::vector<Tensor>> run_kernels(std::span<const KernelRef> chain, std::v
   }
   std::vector<RandomKey> keys;
   for (size_t i = 0; i < chain.size(); ++i) {
-    keys.push_back(random_key(options.seed, chain[i]->facts().random_stream, occurrence(chain, i), options.epoch));
+    keys.push_back(random_key(options.seed, chain[i]->facts().draws, occurrence(chain, i), options.epoch));
   }
   KernelChain run = {.kernels = {chain.begin(), chain.end()}, .first = {}, .joints = {}};
   for (size_t i = 0; i < chain.size(); ++i) run.first.push_back(i);

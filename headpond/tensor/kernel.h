@@ -103,8 +103,7 @@ class KernelCall {
   /// What field `i` is. The first is the image. REQUIRES: i < size().
   FieldRole role(size_t i) const { return i < roles_.size() ? roles_[i] : FieldRole::image; }
   /// The random numbers of this sample for kernel `k` of those joined in this one, from their beginning. A pure
-  /// function of seed, epoch, sample, Facts::random_stream, and how many kernels before it have the same stream.
-  /// REQUIRES: random_stream is not "".
+  /// function of seed, epoch, sample, and the kernel's name and place. REQUIRES: Facts::draws is not "".
   Random random(size_t k = 0) const { return Random(random_keys_[k], element_); }
 
   /// Memory for result `i`: the target's if it has this dtype and shape, else a pooled buffer. The caller writes all of
@@ -140,8 +139,7 @@ class KernelCall {
   /// Runs kernels `first` to `first + count` - 1 of `kernels`, one after the other, as a part of the kernel that is
   /// called: on its arguments, for its results. Their random numbers follow from those of the calling kernel, which
   /// must draw, from their own names, and from how many of `kernels` before them have the same name. An error begins
-  /// with the title of the kernel that failed. Call it at most once. REQUIRES: Facts::random_stream of the caller is
-  /// not "".
+  /// with the title of the kernel that failed. Call it at most once. REQUIRES: Facts::draws of the caller is not "".
   Result<void> run_nested(std::span<const KernelRef> kernels, size_t first, size_t count);
 
   /// Moves the results into the fields. Call it after run().
@@ -171,8 +169,8 @@ class Kernel {
     /// "resize([224,224], antialias=true)": name and options as the user gave them. explain prints it, and the
     /// fingerprint of a state covers it.
     std::string title;
-    std::string random_stream = "";  ///< The name of its random numbers; "": it draws none.
-    int version = 0;                 ///< Raised when equal options give other values.
+    std::string draws = "";  ///< The name of its random numbers; "": it draws none.
+    int version = 0;         ///< Raised when equal options give other values.
     /// The fields that run() gives for fields of `in`; dimensions that follow only from the values are kUnknown. Throws
     /// Exception(InvalidArgument) iff run() can't take such fields. Called while a pipeline is built.
     /// Empty: the same fields.

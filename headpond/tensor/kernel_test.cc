@@ -32,7 +32,7 @@ class Add final : public Kernel {
 
 class AddRandom final : public Kernel {
  public:
-  AddRandom() : Kernel({.title = "add_random", .random_stream = "add_random", .result = same}) {}
+  AddRandom() : Kernel({.title = "add_random", .draws = "add_random", .result = same}) {}
   Result<void> run(KernelCall& call) const override {
     const auto drawn = static_cast<int32_t>(call.random().below(1000));
     const auto from = call.in().as<int32_t>();

@@ -46,7 +46,7 @@ Kernel::Facts facts_of(const char* op, const std::vector<KernelRef>& kernels, co
     opaque = opaque || kernel->facts().opaque;
   }
   return {.title = fmt::format("{}({}{})", op, fmt::join(texts, ", "), options),
-          .random_stream = op,
+          .draws = op,
           .result = std::move(result),
           .opaque = opaque};
 }

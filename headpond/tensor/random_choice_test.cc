@@ -16,10 +16,10 @@ using testing::HasSubstr;
 class ChosenAdd final : public Kernel {
  public:
   ChosenAdd(int64_t number, std::string name = "", int version = 0)
-      : Kernel({.title = "add", .random_stream = std::move(name), .version = version}), number_(number) {}
+      : Kernel({.title = "add", .draws = std::move(name), .version = version}), number_(number) {}
   Result<void> run(KernelCall& call) const override {
     int64_t sum = number_;
-    if (!facts().random_stream.empty()) sum += static_cast<int64_t>(call.random().below(1000));
+    if (!facts().draws.empty()) sum += static_cast<int64_t>(call.random().below(1000));
     for (size_t i = 0; i < call.size(); ++i) {
       const auto out = call.make<int64_t>(i, call.in(i).shape());
       for (size_t k = 0; k < out.size(); ++k) out[k] = call.in(i).as<int64_t>()[k] + sum;

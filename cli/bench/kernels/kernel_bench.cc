@@ -40,7 +40,7 @@ Result<uint64_t> by_loop(const KernelWork& work) {
   const KernelChain chain = join_kernels(work.kernels);
   std::vector<RandomKey> keys;
   keys.reserve(work.kernels.size());
-  for (const KernelRef& kernel : work.kernels) keys.push_back(random_key(kSeed, kernel->facts().random_stream, 0, 0));
+  for (const KernelRef& kernel : work.kernels) keys.push_back(random_key(kSeed, kernel->facts().draws, 0, 0));
   const size_t row_bytes = static_cast<size_t>(*work.shape.size()) * item_size(work.dtype);
   Tensor rows = Tensor::empty(work.dtype, work.shape.stacked(work.batch));
   const FieldSpec spec = {"", work.dtype, work.shape};

@@ -81,7 +81,7 @@ class DecodeCrop final : public Kernel {
  public:
   DecodeCrop(const std::string& decoder, const SoundOptions& options, const KernelRef& crop)
       : Kernel({.title = "region of the sound",
-                .random_stream = crop->facts().random_stream,
+                .draws = crop->facts().draws,
                 .result = [decoder, options,
                            crop](const Spec& in) { return crop->facts().result(decoded_spec(in, decoder, options)); }}),
         decoder_(decoder),

@@ -21,10 +21,9 @@ std::string title_of(const Addend& addend) {
 class AddKernel final : public Kernel {
  public:
   explicit AddKernel(const Addend& addend)
-      : Kernel({.title = title_of(addend), .random_stream = addend.draws ? "add" : ""}), addends_{addend} {}
+      : Kernel({.title = title_of(addend), .draws = addend.draws ? "add" : ""}), addends_{addend} {}
   explicit AddKernel(std::vector<Addend> addends)
-      : Kernel({.title = fmt::format("{} at once", addends.size()), .random_stream = "add"}),
-        addends_(std::move(addends)) {}
+      : Kernel({.title = fmt::format("{} at once", addends.size()), .draws = "add"}), addends_(std::move(addends)) {}
 
   Result<void> run(KernelCall& call) const override {
     const std::span<const int64_t> from = call.in().as<int64_t>();

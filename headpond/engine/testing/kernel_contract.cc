@@ -112,7 +112,7 @@ class KernelCheck {
 
   Result<Fields> run(Fields fields, uint64_t key, KernelScratch& scratch, OutputSlots targets = {},
                      uint64_t epoch = 0) const {
-    const RandomKey random_key = headpond::random_key(options_.seed, kernel_->facts().random_stream, 0, epoch);
+    const RandomKey random_key = headpond::random_key(options_.seed, kernel_->facts().draws, 0, epoch);
     KernelCall call(fields, {&random_key, 1}, key, targets, scratch, roles_);
     const auto done = run_caught(*kernel_, call);
     if (!done) return fail(done.error());
@@ -204,7 +204,7 @@ class KernelCheck {
   }
 
   std::string draws_violation() {
-    const std::string& draws = kernel_->facts().random_stream;
+    const std::string& draws = kernel_->facts().draws;
     bool has_value = false;
     for (size_t i = 0; i < arguments_.size(); ++i) {
       const auto first = run(arguments_[i], 0, scratch_);

@@ -26,8 +26,7 @@ struct KernelContractOptions {
 ///   what result refuses, run() refuses.
 /// - A second call gives the same bytes or the same error: with other memory in the scratch, on a copy of the
 ///   arguments, and into memory of the caller, of which every byte is written. The arguments stay as they are.
-/// - One whose Facts::random_stream is "" gives the same for every key and epoch; one that draws gives another result
-///   for some.
+/// - One whose Facts::draws is "" gives the same for every key and epoch; one that draws gives another result for some.
 /// - Joined with its neighbours it gives the bytes and errors of all one by one.
 /// - In a map it keeps the promises of datasets: contract_violation() of headpond/testing.h, with threads.
 /// Samples have the same number of fields, and a field the same dtype and rank in all. Give some that the kernel

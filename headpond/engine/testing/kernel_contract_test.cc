@@ -31,7 +31,7 @@ class ShiftKernel final : public Kernel {
  public:
   ShiftKernel(Mistake mistake, bool draws, int times = 1)
       : Kernel({.title = "shift",
-                .random_stream = draws && mistake != Mistake::hides_draws ? "shift" : "",
+                .draws = draws && mistake != Mistake::hides_draws ? "shift" : "",
                 .result = [mistake](const Spec& in) { return shifted(in, mistake); }}),
         mistake_(mistake),
         draws_(draws),

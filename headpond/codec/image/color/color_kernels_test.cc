@@ -95,8 +95,8 @@ TEST(ColorKernels, TitlesNameWhatIsNotTheDefault) {
   EXPECT_EQ(gaussian_blur(23)->facts().title, "gaussian_blur(kernel_size=23)");
   EXPECT_EQ(gaussian_blur({3, 5}, 1.5)->facts().title, "gaussian_blur(kernel_size=[3,5], sigma=[1.5,1.5])");
   EXPECT_EQ(to_grayscale()->facts().title, "grayscale");
-  EXPECT_EQ(random_invert()->facts().random_stream, "random_invert");
-  EXPECT_EQ(invert()->facts().random_stream, "");
+  EXPECT_EQ(random_invert()->facts().draws, "random_invert");
+  EXPECT_EQ(invert()->facts().draws, "");
 }
 
 TEST(ColorKernels, RefuseOptionsWhenBuilt) {

@@ -28,7 +28,7 @@ class ImageKernel final : public Kernel {
  public:
   explicit ImageKernel(const ImageFunction& function)
       : Kernel({.title = title_of(function),
-                .random_stream = function.draws ? function.name : "",
+                .draws = function.draws ? function.name : "",
                 .result = [function](const Spec& in) { return with_image(in, function); }}),
         function_(function) {}
 

@@ -126,7 +126,7 @@ class MixUp final : public Kernel {
  public:
   explicit MixUp(const BatchMix& mix)
       : Kernel({.title = title_of(mix, ImageLayout::chw),
-                .random_stream = "mixup",
+                .draws = "mixup",
                 .result = [mix](const Spec& in) { return result(mix, in); }}),
         mix_(mix) {}
 
@@ -202,7 +202,7 @@ class CutMix final : public Kernel {
  public:
   CutMix(const BatchMix& mix, ImageLayout layout)
       : Kernel({.title = title_of(mix, layout),
-                .random_stream = "cutmix",
+                .draws = "cutmix",
                 .result = [mix, layout](const Spec& in) { return result(mix, layout, in); }}),
         mix_(mix),
         layout_(layout) {}

@@ -91,7 +91,7 @@ class RandomErasing final : public Kernel {
  public:
   explicit RandomErasing(const RandomErasingOptions& options)
       : Kernel({.title = title_of(options),
-                .random_stream = "random_erasing",
+                .draws = "random_erasing",
                 .result =
                     [options](const Spec& in) {
                       const std::string problem = problem_of(options, in[0].dtype, in[0].shape);

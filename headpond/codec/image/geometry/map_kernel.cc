@@ -14,7 +14,7 @@ class MapKernel final : public Kernel {
   explicit MapKernel(const MapFunction& function)
       : Kernel(
             {.title = function.title,
-             .random_stream = function.draws ? function.name : "",
+             .draws = function.draws ? function.name : "",
              .result = [function](
                            const Spec& in) { return moved_spec(function.name, in, function.options, function.size); }}),
         function_(function) {}

@@ -20,7 +20,7 @@ TEST(MapKernel, LeavesASampleWithoutAMapAsItIs) {
   ASSERT_TRUE(same);
   EXPECT_TRUE(test::same_bytes((*same)[0], image));
   EXPECT_TRUE(test::same_bytes((*same)[1], boxes));
-  EXPECT_EQ(all[0]->facts().random_stream, "");
+  EXPECT_EQ(all[0]->facts().draws, "");
 }
 
 TEST(MapKernel, SaysWhatIsNotTheDefault) {

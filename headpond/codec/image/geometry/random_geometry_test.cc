@@ -130,7 +130,7 @@ TEST(RandomGeometry, SaysItsOptions) {
   EXPECT_EQ(random_perspective()->facts().title, "random_perspective");
   EXPECT_EQ(random_perspective({.distortion_scale = 0.2, .p = 1})->facts().title,
             "random_perspective(distortion_scale=0.2, p=1)");
-  EXPECT_EQ(random_perspective()->facts().random_stream, "random_perspective");
+  EXPECT_EQ(random_perspective()->facts().draws, "random_perspective");
 }
 
 TEST(RandomGeometry, RefusesOptionsOutOfRange) {

@@ -125,7 +125,7 @@ TEST(CropKernels, TitlesNameWhatIsNotTheDefault) {
   EXPECT_EQ(random_resized_crop({224, 224})->facts().title, "random_resized_crop([224,224])");
   EXPECT_EQ(random_resized_crop(224, {.scale = {0.5, 1}, .antialias = false, .min_area = 4})->facts().title,
             "random_resized_crop(224, scale=[0.5,1], antialias=false, min_area=4)");
-  EXPECT_EQ(random_resized_crop(224)->facts().random_stream, "random_resized_crop");
+  EXPECT_EQ(random_resized_crop(224)->facts().draws, "random_resized_crop");
 }
 
 TEST(CropKernels, RefuseOptionsOutOfRange) {

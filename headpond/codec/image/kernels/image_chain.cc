@@ -40,9 +40,9 @@ std::string joined_title(const Stages& stages) {
 
 }  // namespace
 
-ImageChain::ImageChain(std::string title, std::string random_stream, Stages stages)
+ImageChain::ImageChain(std::string title, std::string draws, Stages stages)
     : RowsKernel({.title = std::move(title),
-                  .random_stream = std::move(random_stream),
+                  .draws = std::move(draws),
                   .result = [stages](const Spec& in) { return fields_after(stages, in); },
                   .companion = companion_of(stages)}),
       stages_(std::move(stages)),

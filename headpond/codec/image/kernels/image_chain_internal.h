@@ -13,8 +13,8 @@ namespace headpond::image_internal {
 
 class ImageChain final : public RowsKernel {
  public:
-  /// A kernel of a user. `random_stream`: the name of its random numbers, or "".
-  ImageChain(std::string title, std::string random_stream, Stages stages);
+  /// A kernel of a user. `draws`: the name of its random numbers, or "".
+  ImageChain(std::string title, std::string draws, Stages stages);
 
   const Stages& stages() const { return stages_; }
   Result<void> run(KernelCall& call) const override;

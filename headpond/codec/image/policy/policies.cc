@@ -43,7 +43,7 @@ class Policy final : public Kernel {
  public:
   Policy(const std::string& name, const std::string& title, const FieldOptions& options, DrawOps draw)
       : Kernel({.title = title,
-                .random_stream = name,
+                .draws = name,
                 .result = [name, options](const Spec& in) { return policy_spec(name, in, options); }}),
         options_(options),
         draw_(std::move(draw)) {

@@ -95,7 +95,7 @@ TEST(Policies, SayTheirOptions) {
   EXPECT_EQ(trivial_augment_wide(10)->facts().title, "trivial_augment_wide(num_magnitude_bins=10)");
   EXPECT_EQ(auto_augment()->facts().title, "auto_augment");
   EXPECT_EQ(auto_augment("svhn")->facts().title, "auto_augment(policy=svhn)");
-  EXPECT_EQ(auto_augment("svhn")->facts().random_stream, "auto_augment");
+  EXPECT_EQ(auto_augment("svhn")->facts().draws, "auto_augment");
 }
 
 TEST(Policies, RefuseOptionsAndFields) {

@@ -68,7 +68,7 @@ class MaskKernel final : public Kernel {
  public:
   explicit MaskKernel(MaskPlan plan)
       : Kernel({.title = plan.title,
-                .random_stream = plan.name,
+                .draws = plan.name,
                 .result =
                     [name = plan.name](const Spec& in) {
                       if (!is_spectrum(in[0].dtype, in[0].shape)) refuse_mask(refusal(name, in[0].dtype, in[0].shape));

@@ -83,10 +83,8 @@ void mix(const Tensor& in, const NoiseAt& noise, double snr_db, std::span<float>
 class MixNoise final : public Kernel {
  public:
   MixNoise(NoiseClips noise, const MixNoiseOptions& options)
-      : Kernel({.title = title_of(noise, options),
-                .random_stream = "mix_noise",
-                .result = check,
-                .opaque = noise.name.empty()}),
+      : Kernel(
+            {.title = title_of(noise, options), .draws = "mix_noise", .result = check, .opaque = noise.name.empty()}),
         noise_(std::move(noise)),
         options_(options) {}
 

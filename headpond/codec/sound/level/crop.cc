@@ -50,7 +50,7 @@ class RandomSoundCrop final : public SoundCrop {
  public:
   RandomSoundCrop(int64_t samples, bool pads)
       : SoundCrop({.title = fmt::format("random_sound_crop({}{})", samples, pads ? "" : ", pad=false"),
-                   .random_stream = "random_sound_crop",
+                   .draws = "random_sound_crop",
                    .result = with_samples("random_sound_crop", samples, pads)},
                   samples, pads) {}
 

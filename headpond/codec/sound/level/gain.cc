@@ -32,13 +32,12 @@ void multiply(KernelCall& call, float factor) {
 
 class GainDb final : public Kernel {
  public:
-  GainDb(std::string title, const std::string& random_stream, const DecibelRange& range)
-      : Kernel({.title = std::move(title), .random_stream = random_stream, .result = same_sound("gain_db")}),
-        range_(range) {}
+  GainDb(std::string title, const std::string& draws, const DecibelRange& range)
+      : Kernel({.title = std::move(title), .draws = draws, .result = same_sound("gain_db")}), range_(range) {}
 
   Result<void> run(KernelCall& call) const override {
     double db = range_.lo;
-    if (!facts().random_stream.empty()) db += (range_.hi - range_.lo) * static_cast<double>(call.random().uniform());
+    if (!facts().draws.empty()) db += (range_.hi - range_.lo) * static_cast<double>(call.random().uniform());
     multiply(call, static_cast<float>(portable::pow(10, db / 20)));
     return {};
   }

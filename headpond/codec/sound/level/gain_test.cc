@@ -37,9 +37,9 @@ TEST(GainDb, DrawsFromItsRange) {
 
 TEST(GainDb, SaysItsNumbersAndRefusesOthers) {
   EXPECT_EQ(gain_db(3)->facts().title, "gain_db(3)");
-  EXPECT_EQ(gain_db(3)->facts().random_stream, "");
+  EXPECT_EQ(gain_db(3)->facts().draws, "");
   EXPECT_EQ(gain_db({-6, 3.5})->facts().title, "gain_db([-6, 3.5])");
-  EXPECT_EQ(gain_db({-6, 3.5})->facts().random_stream, "gain_db");
+  EXPECT_EQ(gain_db({-6, 3.5})->facts().draws, "gain_db");
   EXPECT_THROW(gain_db(201), Exception);
   EXPECT_THROW(gain_db(std::numeric_limits<double>::quiet_NaN()), Exception);
   EXPECT_THROW(gain_db({2, 1}), Exception);

@@ -26,7 +26,7 @@ class Speed final : public Kernel {
   Speed(int64_t lo, int64_t hi)
       : Kernel({.title = lo == hi ? fmt::format("speed({})", text_of(lo))
                                   : fmt::format("speed([{}, {}])", text_of(lo), text_of(hi)),
-                .random_stream = lo == hi ? "" : "speed",
+                .draws = lo == hi ? "" : "speed",
                 .result = [lo, hi](const Spec& in) { return result_of(in, lo, hi); }}) {
     for (int64_t factor = lo; factor <= hi; ++factor) speeds_.push_back(resample({.from = factor, .to = kParts}));
   }

@@ -43,7 +43,7 @@ TEST(Speed, ARangeGivesEachHundredthOfIt) {
 TEST(Speed, SaysWhatItGives) {
   const Spec clip = {{"a", f32, {1000, 2}}};
   EXPECT_EQ(speed(1.25)->facts().title, "speed(1.25)");
-  EXPECT_EQ(speed(1.25)->facts().random_stream, "");
+  EXPECT_EQ(speed(1.25)->facts().draws, "");
   EXPECT_EQ(speed(1.25)->facts().result(clip)[0].shape, (Shape{800, 2}));
   EXPECT_EQ(speed({.lo = 0.9, .hi = 1.1})->facts().title, "speed([0.9, 1.1])");
   EXPECT_EQ(speed({.lo = 0.9, .hi = 1.1})->facts().result(clip)[0].shape, (Shape{kUnknown, 2}));

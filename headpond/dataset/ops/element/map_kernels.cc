@@ -97,7 +97,7 @@ Node::Facts facts_of(const Node::Ref& input, const Plan& plan) {
   facts.role = Role::map;
   facts.args_name_streams = true;
   for (const KernelRef& kernel : plan.chain) {
-    if (!kernel->facts().random_stream.empty()) facts.random_streams.push_back(kernel->facts().random_stream);
+    if (!kernel->facts().draws.empty()) facts.random_streams.push_back(kernel->facts().draws);
     facts.opaque = facts.opaque || kernel->facts().opaque;
   }
   return facts;
@@ -116,7 +116,7 @@ KernelChain run_chain(const Plan& plan) {
 const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const KernelChain& run) {
   if (plan.fields.size() != 1 || run.kernels.size() != 1) return nullptr;
   const auto* const kernel = dynamic_cast<const RowsKernel*>(run.kernels[0].get());
-  if (kernel == nullptr || !kernel->facts().random_stream.empty()) return nullptr;
+  if (kernel == nullptr || !kernel->facts().draws.empty()) return nullptr;
   const FieldSpec& image = spec[plan.fields[0].index];
   return image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
 }
@@ -155,7 +155,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
     keys.reserve(plan_.chain.size());
     size_t stream = 0;
     for (const KernelRef& kernel : plan_.chain) {
-      keys.push_back(kernel->facts().random_stream.empty() ? RandomKey() : random_key(binding, stream++));
+      keys.push_back(kernel->facts().draws.empty() ? RandomKey() : random_key(binding, stream++));
     }
     if (keys.empty()) keys.emplace_back();
     return keys;

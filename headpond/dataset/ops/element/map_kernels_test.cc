@@ -50,7 +50,7 @@ KernelRef scale(int64_t factor, int64_t number, bool joins = true) {
 class Noise final : public Kernel {
  public:
   explicit Noise(std::string name = "noise", size_t kernels = 1)
-      : Kernel({.title = "noise", .random_stream = std::move(name), .result = unchanged}), kernels_(kernels) {}
+      : Kernel({.title = "noise", .draws = std::move(name), .result = unchanged}), kernels_(kernels) {}
   Result<void> run(KernelCall& call) const override {
     int64_t sum = 0;
     for (size_t k = 0; k < kernels_; ++k) sum += static_cast<int64_t>(call.random(k).below(1000));
@@ -63,7 +63,7 @@ class Noise final : public Kernel {
   }
   KernelRef with(const KernelRef& next) const override {
     const auto* const other = dynamic_cast<const Noise*>(next.get());
-    return other == nullptr ? nullptr : std::make_shared<Noise>(facts().random_stream, kernels_ + other->kernels_);
+    return other == nullptr ? nullptr : std::make_shared<Noise>(facts().draws, kernels_ + other->kernels_);
   }
 
  private:
@@ -96,9 +96,7 @@ class TakesFloats final : public Kernel {
 class Twice final : public RowsKernel {
  public:
   explicit Twice(int64_t most, int64_t more = 0, std::string draws = "")
-      : RowsKernel({.title = "twice", .random_stream = std::move(draws), .result = unchanged}),
-        most_(most),
-        more_(more) {}
+      : RowsKernel({.title = "twice", .draws = std::move(draws), .result = unchanged}), most_(most), more_(more) {}
   Result<void> run(KernelCall& call) const override {
     for (size_t f = 0; f < call.size(); ++f) twice(call.in(f).as<int64_t>(), call.make<int64_t>(f, call.in(f).shape()));
     return {};
