@@ -122,19 +122,22 @@ class Crowding {
     double weight() const { return std::min(count, kMostWeight); }
     double at() const { return x / count; }
     double is() const { return std::log2(std::max(inside_ns / rows, 1.0)); }
+    // The calls in progress when its first one began, and when its last one ended, count as whole ones or not at all.
+    double edge() const { return 1.44 * std::exp2(at()) / count; }
   };
   // The exponent's variance, as the points of one level differ. `middle`: the mean of at(); `square`: what they are off
   // from it, squared and added up.
   double variance(double middle, double square) const {
-    double off = 0, many = 0, variance = 0;
+    double off = 0, many = 0, by_points = 0, by_edges = 0;
     for (const Level& level : levels_) {
       if (level.points == 0) continue;
       off += std::max(level.yy - level.y * level.y / level.points, 0.0);
       many += level.points - 1;
       const double pull = level.weight() * (level.at() - middle) / square;
-      variance += pull * pull / level.points;
+      by_points += pull * pull / level.points;
+      by_edges += pull * pull * level.edge() * level.edge() / 3;
     }
-    return many > 0 ? variance * off / many : 0;
+    return by_edges + (many > 0 ? by_points * off / many : 0);
   }
   void add_point(const Point& point) {
     if (point.ns <= 0 || point.rows <= 0) return;

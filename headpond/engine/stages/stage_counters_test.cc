@@ -73,7 +73,7 @@ TEST(Crowding, TellsWhatIsSharedFromWhatIsNot) {
 
 TEST(Crowding, SeesTheWayToANumberThatIsThenThereAllTheTime) {
   Calls calls;
-  for (int64_t inside = 1; inside <= 256; ++inside) calls.run(inside, 100'000 * inside, 1);
+  for (int64_t inside = 1; inside <= 256; ++inside) calls.run(inside, 100'000 * inside, 4);
   calls.run(256, 25'600'000, 10'000);
   EXPECT_NEAR(*calls.exponent(), 1, 0.1);
 }
@@ -116,6 +116,17 @@ TEST(Crowding, IsUnknownWhereChanceWouldTell) {
   }
   EXPECT_FALSE(uneven.exponent());
   EXPECT_NEAR(even.exponent().value_or(-1), 0, 0.1) << "control";
+}
+
+// One call begins alone, others join it, and all end together with the next: of so few calls it counts which are done.
+TEST(Crowding, TheFirstCallsAreNoMeasure) {
+  constexpr int64_t kEach = 5'000'000;
+  Calls calls;
+  calls.end(1, kEach, kEach);
+  calls.end(2, kEach, kEach);
+  for (int i = 0; i < 2; ++i) calls.end(2, 0, kEach);
+  calls.run(2, kEach, 4000);
+  EXPECT_FALSE(calls.exponent());
 }
 
 TEST(Crowding, TimeWithoutCallsIsNone) {
