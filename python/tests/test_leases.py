@@ -65,7 +65,9 @@ def test_tensors_of_torch_and_what_shares_them():
 
 
 def test_arrays_of_jax():
-    pytest.importorskip("jax", reason="JAX is not installed")
+    jax = pytest.importorskip("jax", reason="JAX is not installed")
+    if jax.default_backend() != "cpu":
+        pytest.skip("JAX copies batches to a device: test_device.py")
     check(lambda x, number: x if number % 50 else x[:1], count(2, 17), format="jax")
 
 
