@@ -19,6 +19,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
+#include "headpond/dataset/batch_rows.h"
 #include "headpond/dataset/migrate/migrate.h"
 #include "headpond/engine/loader.h"
 #include "headpond/io/file/file.h"
@@ -110,26 +111,6 @@ int64_t batch_depth(const Node& node) {
   }
 }
 
-// The first field of a ragged batch has all values, and its row splits tell the rows; the first field of a sparse one
-// has the values' places, and the third one its shape.
-int64_t rows(const Spec& spec, const Element& element) {
-  for (size_t i = 0; i < element.size(); ++i) {
-    if (element[i].rank() == 0) continue;
-    const auto has_after = [&](size_t ahead, std::string_view ending) {
-      return i + ahead < element.size() && element[i + ahead].rank() == 1 && spec[i + ahead].name.ends_with(ending);
-    };
-    if (has_after(1, ".row_splits") && spec[i + 1].name == spec[i].name + ".row_splits") {
-      return element[i + 1].dim(0) - 1;
-    }
-    if (spec[i].name.ends_with(".indices") && has_after(1, ".values") && has_after(2, ".shape") &&
-        element[i + 2].dtype() == DType::i64 && element[i + 2].dim(0) > 0) {
-      return element[i + 2].as<int64_t>()[0];
-    }
-    return element[i].dim(0);
-  }
-  return 1;
-}
-
 // Counts, prints and digests what is delivered.
 class Sink {
  public:
@@ -151,7 +132,7 @@ class Sink {
   Result<void> take(const Batch& batch) {
     const Element& element = batch.element();
     ++totals_.batches;
-    totals_.elements += batches_ ? rows(spec_, element) : 1;
+    totals_.elements += batches_ ? rows_of_batch(spec_, element) : 1;
     for (size_t i = 0; i < element.size(); ++i) totals_.bytes += static_cast<int64_t>(element[i].byte_size());
     if (digest_) digest_->add(element);
     if (order_) fmt::print(order_.get(), "{} {} {}\n", batch.epoch(), batch.index(), element.key);

@@ -25,7 +25,9 @@ struct ViewFlags {
 void declare(Flags& flags, ViewFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
   flags.option_from(1, "batches N", to.batches, "show the samples of N batches, at most 256 samples (default: 1)");
-  flags.option("out DIR", to.out, "write sheet.png and view.html there (default: a folder of this run)");
+  flags.option(
+      "out DIR", to.out,
+      "write sheet.png and view.html there (default: the folder of --logdir, else a new one in headpond-runs/)");
   flags.option("step NAME", to.step, "show what this step gives: an operator, or a step's name");
   flags.flag("before", to.before, "also show the decoded image, with the outline of what is kept of it");
   flags.option_from(1, "draws N", to.draws, "show the first sample as N epochs would augment it");

@@ -7,6 +7,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
+#include "headpond/dataset/batch_rows.h"
 #include "headpond/engine/engine_internal.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
@@ -247,8 +248,7 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
 
 void Engine::give_to_program(const Element& batch) {
   if (!kCounts) return;
-  const bool has_rows = gives_batches_ && batch.size() > 0 && batch[0].shape().rank() > 0;
-  elements_given_.add(has_rows ? batch[0].shape()[0] : 1);
+  elements_given_.add(gives_batches_ ? rows_of_batch(dataset_.spec(), batch) : 1);
   int64_t bytes = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     bytes += static_cast<int64_t>(batch[i].byte_size());

@@ -78,6 +78,13 @@ TEST(LoaderTotals, CountWhatTheProgramGot) {
   EXPECT_EQ(by_batch.bytes, 80);
   EXPECT_EQ(by_element.elements, 10);
   EXPECT_EQ(by_element.bytes, 80);
+  const auto rows = [](const Step& step) {
+    const auto some = map([](int64_t x) { return Tensor::from(std::vector<float>(1 + x % 3), {1 + x % 3}); });
+    Loader loader(range(10) | some | step, {.threads = 1});
+    return take_all(loader).elements;
+  };
+  EXPECT_EQ(rows(ragged_batch(4)), 10) << "the first field has 19 values";
+  EXPECT_EQ(rows(sparse_batch(4, {3})), 10);
 }
 
 // That it slept, not that it waited for a processor, is told apart by the next test, whatever else runs.
@@ -302,6 +309,33 @@ TEST(LoaderSteps, APauseIsNotPartOfAStep) {
   pause_ms(50);
   EXPECT_LT(take_all(loader).steps.work_ns, 50e6);
   EXPECT_GE(take_all(other).steps.work_ns, 50e6) << "control";
+}
+
+TEST(LoaderSteps, HelpBeforeAPauseIsNotTheNextCalls) {
+  Loader loader(range(8) | map([](int64_t x) {
+                  pause_ms(5);
+                  return x;
+                }),
+                {.threads = 0});
+  for (int i = 0; i < 8; ++i) {
+    ASSERT_TRUE(loader.next());
+    if (i % 2 == 0) loader.pause();
+  }
+  const StepStats steps = take_all(loader).steps;
+  EXPECT_GT(steps.helped_ns, 0);
+  EXPECT_LE(steps.helped_ns, steps.call_ns);
+}
+
+TEST(LoaderTotals, AnErrorCountsAtOnce) {
+  Loader loader(range(8) | map([](int64_t x) -> Result<int64_t> {
+                  if (x == 3) return fail(ErrorKind::DataLoss, "three");
+                  return x;
+                }),
+                {.threads = 1});
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  EXPECT_EQ(loader.stats().stages.at(0).totals.errors, 0);
+  ASSERT_FALSE(loader.next());
+  EXPECT_EQ(loader.stats().stages.at(0).totals.errors, 1) << "the program may end here";
 }
 
 TEST(LoaderDiagnose, HasNoReasonForAShortRun) {

@@ -83,8 +83,8 @@ def show(batch: Any, *, image: str | int | Sequence[str | int] | None = None, la
          mean: float | Sequence[float] | None = None, std: float | Sequence[float] | None = None) -> Pictures:
     """Pictures of the first rows * columns rows of a batch, as NumPy, PyTorch or JAX has it: a dict of fields, a tuple of them, or images.
 
-    Images have [height, width] with or without 1, 3 or 4 channels, which come last or first. uint8 is shown as it is, floats in [0, 1] from
-    black to white; other values from the least to the largest one. `mean`, `std`: those of hp.normalize, which is undone. `image`: which
+    Images have [height, width] with or without 1, 3 or 4 channels, which come last or first. Integers in 0 to 255 are shown as they are, floats in [0, 1] from
+    black to white; other values from the least to the largest one. `mean`, `std`: those of hp.normalize, which is undone for floats. `image`: which
     fields are shown, below each other; None: each that has the shape of images. `mask`: a field whose values above 0 are colours over
     the first of them. `label`: what stands below; None: each number and text of a row. `classes`: names for its integers.
     A field is a name, or its place in a tuple. One image of an element, with its channels last, is a batch of one row.
@@ -93,7 +93,7 @@ def show(batch: Any, *, image: str | int | Sequence[str | int] | None = None, la
         raise InvalidArgumentError(f"show: rows={rows}, columns={columns}: both must be above 0")
     fields = _fields(batch)
     masks = None if mask is None else _images("mask", fields, mask)
-    names = [name for name, field in fields.items() if name != mask and _is_image(field)] if image is None else _listed(image)
+    names = _images_of({name: one for name, one in fields.items() if name != mask}) if image is None else _listed(image)
     if not names:
         raise InvalidArgumentError(f"show: no field has the shape of images: {_shapes(fields)}")
     images = {name: _images("image", fields, name) for name in names}
@@ -145,6 +145,13 @@ def _is_image(field: _Array) -> bool:
     if field.dtype.kind not in "buif" or field.size == 0:
         return False
     return field.ndim == 3 or (field.ndim == 4 and (field.shape[3] in _CHANNELS or field.shape[1] in _CHANNELS))
+
+
+def _images_of(fields: dict[str | int, _Array]) -> list[str | int]:
+    """Fields of images. Beside those with channels, what has three dimensions is boxes or points unless it is as high and wide."""
+    found = [name for name, field in fields.items() if _is_image(field)]
+    sizes = {_images("", fields, name).shape[:3] for name in found if fields[name].ndim == 4}
+    return [name for name in found if not sizes or fields[name].ndim == 4 or fields[name].shape in sizes]
 
 
 def _images(what: str, fields: dict[str | int, _Array], name: str | int) -> _Array:

@@ -94,6 +94,12 @@ def test_which_fields_and_how_many_rows():
     assert hp.show(batch, rows=1, columns=2).shown == 2 and "2 rows" in repr(hp.show(batch, rows=1, columns=2))
 
 
+def test_boxes_and_points_are_no_images():
+    batch = {"image": IMAGES, "boxes": np.zeros((len(IMAGES), 5, 4), np.float32), "points": np.zeros((len(IMAGES), 7, 2), np.float32)}
+    expect(hp.show(batch), IMAGES)
+    assert hp.show({"points": batch["points"]}).shown == len(IMAGES), "control: alone they have the shape of gray images"
+
+
 def test_a_mask_lies_over_its_image():
     mask = np.array([[[0, 1]], [[2, 0]], [[0, 0]]])
     expected = IMAGES.copy()

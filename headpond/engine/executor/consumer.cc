@@ -38,8 +38,8 @@ void Consumer::arrive(EngineLock& lock) {
   const int64_t call_ns = left_ns_ - arrived_ns_.load(std::memory_order_relaxed);
   arrived_ns_.store(now, std::memory_order_relaxed);
   in_call_.store(true, std::memory_order_release);
-  if (left_ns_ == 0) return;
   const Locked locked(lock);
+  if (left_ns_ == 0) return steps.forget_call();
   if (kCounts) steps.add(call_ns, work);
   step_ns_.add(static_cast<double>(work.ns));
   steps_are_long_.store(step_ns_.value() > kWorthMeasuringNs, std::memory_order_relaxed);

@@ -27,6 +27,8 @@ class StepAccount {
   void epoch_begins() { is_edge_ = true; }
   /// Between two calls. A call that gave no batch is left out.
   void add(int64_t call_ns, const Work& work);
+  /// Nor is the call that ended last counted: a pause came after it.
+  void forget_call() { helped_ns_ = 0; }
   /// The call in progress did a task itself.
   void add_helped(int64_t ns) { helped_ns_ += static_cast<double>(ns); }
 

@@ -116,7 +116,6 @@ Got ReorderBuffer::next(Context& context, Element& out) {
     WorkItems dropped;
     const Locked locked(host_.lock);
     counters_.holes += std::exchange(holes_given_, 0);
-    counters_.errors += std::exchange(errors_given_, 0);
     if (take(dropped)) {
       context.left_out += current_->left_out + left_out_.exchange(0);
       continue;
@@ -126,14 +125,18 @@ Got ReorderBuffer::next(Context& context, Element& out) {
       return Got::pending;
     }
     context.left_out += left_out_.exchange(0);
-    return lost_ ? context.fail(std::exchange(lost_, {})) : Got::end;
+    if (!lost_) return Got::end;
+    ++counters_.errors;
+    return context.fail(std::exchange(lost_, {}));
   }
 }
 
 Got ReorderBuffer::give_one(Context& context, Element& out) {
   const Got got = give(*current_, context, out);
   holes_given_ += got == Got::hole ? 1 : 0;
-  errors_given_ += got == Got::error ? 1 : 0;
+  if (got != Got::error) return got;
+  const Locked locked(host_.lock);  // A program may end at its first error, and look.
+  ++counters_.errors;
   return got;
 }
 
@@ -498,6 +501,8 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   counters_.read_bytes += done.read_bytes;
   if (!task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
     counters_.crowding.add(done.ended_ns - done.elapsed_ns, done.ended_ns, inside_, task.count);
+  } else if (inside_ == 1) {
+    counters_.crowding.none_left(done.ended_ns);
   }
   if (--inside_ > 0 || unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
   // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.

@@ -143,9 +143,9 @@ class ReorderBuffer : public WorkSource {
   // Belongs to the consumer.
   std::shared_ptr<WorkItem> current_;
   AnyOrder order_;
-  bool is_counted_ = false;                     // current_, in order_.
-  int64_t holes_given_ = 0, errors_given_ = 0;  // Until they are counted.
-  std::atomic<int64_t> left_out_ = 0;           // Calls of open() that gave no item, until the consumer gets something.
+  bool is_counted_ = false;            // current_, in order_.
+  int64_t holes_given_ = 0;            // Until they are counted.
+  std::atomic<int64_t> left_out_ = 0;  // Calls of open() that gave no item, until the consumer gets something.
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;

@@ -88,6 +88,11 @@ class Crowding {
     if (++now_.calls < std::max(kLeastOfPoint, 2 * inside)) return;
     add_point(std::exchange(now_, {}));
   }
+  /// The last task that ran has ended, and is none of those that are compared.
+  void none_left(int64_t ended_ns) {
+    until_ns_ = std::max(ended_ns, until_ns_);
+    none_inside_ = true;
+  }
   /// None until the numbers differed enough to tell: so much that the standard error is small. A number of calls that
   /// was there all the time weighs little more than those on the way to it.
   std::optional<double> exponent() const {
@@ -125,8 +130,8 @@ class Crowding {
     // The calls in progress when its first one began, and when its last one ended, count as whole ones or not at all.
     double edge() const { return 1.44 * std::exp2(at()) / count; }
   };
-  // The exponent's variance, as the points of one level differ. `middle`: the mean of at(); `square`: what they are off
-  // from it, squared and added up.
+  // The exponent's variance, as the points of one level differ; endless if too few do to tell. `middle`: the mean of
+  // at(); `square`: what they are off from it, squared and added up.
   double variance(double middle, double square) const {
     double off = 0, many = 0, by_points = 0, by_edges = 0;
     for (const Level& level : levels_) {
@@ -137,7 +142,7 @@ class Crowding {
       by_points += pull * pull / level.points;
       by_edges += pull * pull * level.edge() * level.edge() / 3;
     }
-    return by_edges + (many > 0 ? by_points * off / many : 0);
+    return many < kLeastFreedom ? HUGE_VAL : by_edges + by_points * off / many;
   }
   void add_point(const Point& point) {
     if (point.ns <= 0 || point.rows <= 0) return;
@@ -156,7 +161,7 @@ class Crowding {
 
   static constexpr size_t kLevels = 24;  // Two for each doubling.
   static constexpr int64_t kLeastOfPoint = 4;
-  static constexpr double kLeastCalls = 64, kLeastSpread = 0.02, kMostWeight = 16, kMostError = 0.15;
+  static constexpr double kLeastCalls = 64, kLeastSpread = 0.02, kMostWeight = 16, kMostError = 0.15, kLeastFreedom = 3;
   int64_t until_ns_ = 0;
   bool none_inside_ = true;  // Since until_ns_.
   Point now_;

@@ -51,6 +51,8 @@ class Calls {
     crowding_.add(now_ns_ - took_ns, now_ns_, inside, 1);
   }
   void nothing_runs(int64_t ns) { now_ns_ += ns; }
+  // The last one that runs is not compared.
+  void last_ends() { crowding_.none_left(now_ns_); }
   std::optional<double> exponent() const { return crowding_.exponent(); }
 
  private:
@@ -129,14 +131,25 @@ TEST(Crowding, TheFirstCallsAreNoMeasure) {
   EXPECT_FALSE(calls.exponent());
 }
 
-TEST(Crowding, TimeWithoutCallsIsNone) {
+// One descheduling in the first four would decide.
+TEST(Crowding, TwoPointsAreNoMeasure) {
   Calls calls;
-  for (int i = 0; i < 40; ++i) {
-    calls.run(1 + i % 4, 120'000, 10);
-    calls.end(1, 0, 120'000);
-    calls.nothing_runs(50'000'000);
+  calls.run(1, 1'000'000, 3);
+  calls.run(1, 10'000'000, 1);
+  calls.run(32, 1'000'000, 64);
+  EXPECT_FALSE(calls.exponent());
+}
+
+TEST(Crowding, TimeWithoutCallsIsNone) {
+  for (const bool last_is_compared : {true, false}) {
+    Calls calls;
+    for (int i = 0; i < 40; ++i) {
+      calls.run(1 + i % 4, 120'000, 10);
+      last_is_compared ? calls.end(1, 0, 120'000) : calls.last_ends();
+      calls.nothing_runs(50'000'000);
+    }
+    EXPECT_NEAR(*calls.exponent(), 0, 0.3) << last_is_compared;
   }
-  EXPECT_NEAR(*calls.exponent(), 0, 0.3);
 }
 
 TEST(Crowding, IsUnknownWhileAsManyCallsRunAllTheTime) {
