@@ -190,7 +190,8 @@ def _stretched(images: _Array, notes: dict[str, str], name: str) -> _Array:
     known = images[np.isfinite(images)].astype(np.float64)
     least, most = known.min(), known.max()
     notes[name] = f"shown from its least value, {least:.4g}, to its largest, {most:.4g}"
-    return np.nan_to_num((images.astype(np.float64) - least) / max(most - least, 1e-30))
+    stretched: _Array = np.nan_to_num((images.astype(np.float64) - least) / max(most - least, 1e-30))
+    return stretched
 
 
 def _painted(pictures: _Array, masks: _Array) -> _Array:
