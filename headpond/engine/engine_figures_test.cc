@@ -79,7 +79,8 @@ TEST(LoaderTotals, CountWhatTheProgramGot) {
   EXPECT_EQ(by_element.elements, 10);
   EXPECT_EQ(by_element.bytes, 80);
   const auto rows = [](const Step& step) {
-    const auto some = map([](int64_t x) { return Tensor::from(std::vector<float>(1 + x % 3), {1 + x % 3}); });
+    const auto some = map([](int64_t x) { return Tensor::from(std::vector<float>(1 + x % 3), {1 + x % 3}); },
+                          {.output = {{"x", DType::f32, {kUnknown}}}});
     Loader loader(range(10) | some | step, {.threads = 1});
     return take_all(loader).elements;
   };
