@@ -227,8 +227,8 @@ TEST(BadSamples, KeepTheBatchWhileTheFileCannotBeWritten) {
 TEST(BadSamples, AFileThatCannotBeWrittenWhileNothingIsReadyLeavesNothingBehind) {
   const test::TempFolder folder;
   std::atomic<bool> let_go = false;
-  const auto held = [&](int64_t x) {
-    if (x == 0) throw Exception(Error(ErrorKind::DataLoss, "no 0"));
+  const auto held = [&](int64_t x) -> Result<int64_t> {
+    if (x == 0) return fail(ErrorKind::DataLoss, "no 0");
     while (x == 1 && !let_go) std::this_thread::yield();
     return x;
   };

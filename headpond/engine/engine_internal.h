@@ -66,7 +66,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void leave() { consumer.leave(); }
   /// try_next() returns, as nothing is ready.
   void leave_empty();
-  bool help(Context& context) { return executor_.help(context); }
+  bool help(Context& context, bool may_wait) { return executor_.help(context, may_wait); }
   void wait(uint64_t seen) { executor_.wait(seen); }
   void set_failed(const std::vector<FailedCounts>& failed);
   /// The figures of the stages that run now stay those of stats() until others run.

@@ -233,7 +233,7 @@ struct Loader::Run {
         return got;
       }
       if (wait_began == 0) wait_began = now_ns();
-      if (engine->help(context)) continue;
+      if (engine->help(context, may_wait)) continue;
       if (engine->threads == 0) {
         return context.fail(
             Error(ErrorKind::Unknown, "Loader: internal error: nothing is ready and nothing can be computed"));

@@ -72,8 +72,9 @@ class Loader {
   Result<Batch> next();
   /// The same, but also returns the end after the last batch of each epoch; the call after that begins the next epoch.
   Result<Batch> next_in_epoch();
-  /// Like next(), but DeadlineExceeded without a cause if that would have to wait for another thread; then nothing has
-  /// changed. Another error of this kind has a cause.
+  /// Like next(), but DeadlineExceeded without a cause if no batch is ready; then nothing has changed. Another error of
+  /// this kind has a cause. What threads would make it leaves to them, but for batches that are known to cost less than
+  /// handing them over.
   Result<Batch> try_next();
   /// Leaves out the rest of this epoch.
   void next_epoch();

@@ -63,6 +63,36 @@ TEST(LoaderTryNext, GivesWhatIsReadyAndElseSaysThatNothingIs) {
   EXPECT_TRUE(loader.try_next().error().is_end());
 }
 
+// Threads that have just been started are late: what they would do waits for them, however cheap it looks.
+TEST(LoaderTryNext, LeavesToThreadsWhatMayTakeLong) {
+  for (int round = 0; round < 20; ++round) {
+    std::atomic<int> made_here = 0;
+    const auto count = [&, here = std::this_thread::get_id()](int64_t x) {
+      if (std::this_thread::get_id() == here) ++made_here;
+      return x;
+    };
+    Loader loader(range(3) | map(count, {.name = "count"}), {.threads = 2});
+    for (int taken = 0; taken < 3;) taken += loader.try_next().has_value() ? 1 : 0;
+    EXPECT_EQ(made_here, 0);
+    Loader control(range(3) | map(count, {.name = "count"}), {.threads = 0});
+    EXPECT_TRUE(control.try_next()) << "without threads there is nobody else";
+    EXPECT_EQ(made_here, 1);
+  }
+}
+
+TEST(LoaderTryNext, MakesCheapBatchesItself) {
+  std::atomic<int> made_here = 0;
+  const auto count = [&, here = std::this_thread::get_id()](int64_t x) {
+    if (std::this_thread::get_id() == here) ++made_here;
+    return x;
+  };
+  Loader loader(range(100) | map(count, {.name = "count"}), {.epochs = -1, .threads = 2});
+  EXPECT_TRUE(becomes_true([&] {
+    (void)loader.try_next();
+    return made_here > 0;
+  }));
+}
+
 TEST(LoaderTryNext, AnElementThatTimedOutIsNotTakenForNothing) {
   const auto late = [](int64_t x) -> Result<int64_t> {
     if (x == 1) return fail(ErrorKind::DeadlineExceeded, "the server is silent");

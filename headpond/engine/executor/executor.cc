@@ -77,13 +77,14 @@ int64_t Executor::run(Task& task, Context& context) {
   return ns;
 }
 
-bool Executor::help(Context& context) {
+bool Executor::help(Context& context, bool may_wait) {
   const Locked locked(lock_);
   start_workers();
   Task task;
   const bool is_alone = workers_.empty();  // Then it needs no permit, as nobody else would go on.
   if (!is_alone) {
     if (!options_.consumer_helps || running_ >= threads_) return false;
+    if (!may_wait && !consumer_.is_inline()) return false;
     if (shared_ && (!has_work(ThreadRole::helper) || !take_permit())) return false;
   }
   if (!claim(ThreadRole::helper, task)) {

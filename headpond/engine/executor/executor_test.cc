@@ -76,7 +76,7 @@ struct Plain final : IdleWork, std::enable_shared_from_this<Plain> {
   void help_and_wait() {
     Context context;
     const uint64_t seen = consumer.progress();
-    if (!executor.help(context)) executor.wait(seen);
+    if (!executor.help(context, true)) executor.wait(seen);
   }
   void progress() {
     const Locked locked(lock);
@@ -111,7 +111,7 @@ TEST(Executor, WhatIsNearestToTheProgramRunsFirst) {
       2, [&] { order += "f"; }, false, near.get());
   plain->add(1, [&] { order += "N"; });
   Context context;
-  while (plain->executor.help(context)) {
+  while (plain->executor.help(context, true)) {
   }
   EXPECT_EQ(order, "Nnnff") << "a child comes after its parent, a new source before all";
   plain->executor.stop();
@@ -127,12 +127,12 @@ TEST(Executor, WhatIsPrefetchedOrPausedIsNotNeededNow) {
     prefetched->is_prefetched = paused->is_paused = true;
   }
   Context context;
-  EXPECT_FALSE(plain->executor.help(context));
+  EXPECT_FALSE(plain->executor.help(context, true));
   {
     const Locked locked(plain->lock);
     paused->is_paused = false;
   }
-  EXPECT_TRUE(plain->executor.help(context)) << "control";
+  EXPECT_TRUE(plain->executor.help(context, true)) << "control";
   EXPECT_EQ(done, 1);
   plain->executor.stop();
 }
@@ -161,7 +161,7 @@ TEST(Executor, AThreadThatWaitsGoesOnWithWhatAWorkerMade) {
     after->before = before;
   }
   Context context;
-  EXPECT_FALSE(plain->executor.help(context));  // Starts the threads. Then the program is away, and wakes nobody.
+  EXPECT_FALSE(plain->executor.help(context, true));  // Starts the threads. Then the program is away, and wakes nobody.
   EXPECT_TRUE(becomes_true([&] { return went_on.load(); })) << "made: " << made;
   plain->executor.stop();
 }
@@ -173,7 +173,7 @@ TEST(Executor, AWorkerWithoutAPermitGoesOnWhenTheProgramHasHelped) {
     if (++done == 1) pause_ms(20);  // The program's own task: the worker starts, and finds no permit.
   });
   Context context;
-  EXPECT_TRUE(plain->executor.help(context));  // Then the program is away, and wakes nobody.
+  EXPECT_TRUE(plain->executor.help(context, true));  // Then the program is away, and wakes nobody.
   EXPECT_TRUE(becomes_true([&] { return done == 3; }));
   plain->executor.stop();
 }

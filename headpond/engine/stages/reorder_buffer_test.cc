@@ -129,7 +129,7 @@ void run_a_while(Engine& engine, const Dataset& dataset, uint64_t most) {
     Element element;
     const Got got = iterator->next(context, element);
     if (got == Got::end) return;
-    if (got == Got::pending && !engine.help(context)) engine.wait(seen);
+    if (got == Got::pending && !engine.help(context, true)) engine.wait(seen);
     taken += got == Got::pending ? 0 : 1;
   }
 }
@@ -157,7 +157,7 @@ TEST(ReorderBuffer, CountsWhatIsReady) {
   const auto iterator = engine->open(*dataset.node(), {});
   EXPECT_TRUE(becomes_true([&] {
     Element element;
-    (void)(iterator->next(context, element) == Got::pending && engine->help(context));
+    (void)(iterator->next(context, element) == Got::pending && engine->help(context, true));
     return engine->memory.ready() > 0;
   })) << "control: it is counted at all";
   engine->stop();
