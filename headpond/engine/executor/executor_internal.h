@@ -68,9 +68,9 @@ class Executor {
   void made_progress() HEADPOND_REQUIRES(engine_state);
 
   // ---- By the program's thread.
-  /// Does a little of what is needed next. Returns false if there was nothing that it may do. Unless it `may_wait`, what
-  /// threads would do is left to them until batches are known to cost less than handing them over: a function may well
-  /// take long, or wait for what the program does next.
+  /// Does a little of what is needed next. Returns false if there was nothing that it may do. Unless it `may_wait`,
+  /// what threads would do is left to them until batches are known to cost less than handing them over: a function may
+  /// well take long, or wait for what the program does next.
   bool help(Context& context, bool may_wait) HEADPOND_EXCLUDES(engine_state);
   /// Sleeps until something is ready that was not when `seen` was read from Consumer::progress().
   void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
