@@ -10,7 +10,8 @@
 namespace headpond::cli {
 
 /// At most one exists at a time. The first signal stops the token. If the program still runs after `grace`, its last
-/// words are called and the process exits with code 130; a second signal does the same at once. Thread-safe.
+/// words are called and the process exits with code 130. A second signal ends the process with code 130 at once,
+/// without last words: what is not written by then is lost. Thread-safe.
 class Interrupt {
  public:
   explicit Interrupt(std::chrono::milliseconds grace = std::chrono::milliseconds(1700));

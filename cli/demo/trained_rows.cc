@@ -21,7 +21,7 @@ DemoRow nuclei_row(const NucleiFigures& f) {
 }
 
 DemoRow spoken_row(const SpokenFigures& f) {
-  // Sleeps end late, so what a step in turn takes is measured.
+  // Sleeps last longer than asked, so the time of a step in turn is measured, not computed.
   const double best = f.turn_s / f.train_s, gain = f.turn_s / f.warm_s;
   return {.id = "spoken.warm",
           .what = "spoken digits: warm inputs",

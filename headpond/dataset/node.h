@@ -75,7 +75,8 @@ class Node {
     std::string args = "";  ///< "count=3": explain prints them, and the fingerprint of a state covers them.
     /// Where a source's data lies: "'train-*.tfrecord'". Not part of the fingerprint: data may move.
     std::string location = "";
-    /// Other elements follow from another `location`, as for another rank: a cache above keeps them apart.
+    /// Whether `location` decides which elements there are, as a rank does: a cache above keeps one set of elements for
+    /// each location.
     bool location_chooses = false;
     /// Which data a source reads: "files=3, digest=1c291ca3"; part of the fingerprint. May throw as slots.
     Lazy<std::string> data = std::string();

@@ -83,7 +83,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
 
   /// After fork() the child has none of its threads.
   bool is_of_another_process() const { return !home_.is_here(); }
-  /// It is never destroyed.
+  /// Keeps this engine for ever: in the child of a fork() its locks may be held, so it cannot be destroyed.
   void stay() { self_ = shared_from_this(); }
 
  private:

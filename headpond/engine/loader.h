@@ -107,8 +107,8 @@ class Loader {
   std::string state(const Position& position) const;
   /// Any thread, any time.
   LoaderStats stats() const;
-  /// Why next() waits, if it does, what to change, and what that gains: of all steps after the start. Any thread, any
-  /// time; says more after some seconds.
+  /// Why next() waits, if it does, what to change, and what that gains. Covers all steps after the start, and needs
+  /// some seconds of them to name a reason. Any thread, any time.
   Verdict diagnose() const;
   /// Where the time of its threads went: profile_of(stats(), options).
   Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const {

@@ -90,8 +90,8 @@ struct RecentSteps {
   std::vector<StepTime> steps = {};
 };
 
-/// An operator's memory: blocks that were allocated for it, whoever reads them now; those of batches go over to the
-/// program with next().
+/// An operator's memory: the blocks that were allocated for it, also while other operators read them. Those of a batch
+/// count as the program's once next() has returned it.
 struct OperatorMemory {
   std::string op;
   std::string stage;  ///< The one that it runs in; empty: it only counts or selects.

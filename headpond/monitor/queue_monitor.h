@@ -20,7 +20,7 @@ class Queue;
 
 struct QueueFill {
   int64_t size = 0;
-  bool closed = false;  ///< For enqueues. From then on the minimum fill holds nothing back.
+  bool closed = false;  ///< For enqueues. Then the minimum fill no longer applies.
   int64_t waiting = 0;  ///< Dequeues that wait.
 };
 

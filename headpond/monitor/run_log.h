@@ -56,8 +56,9 @@ struct RunFiles {
 /// One thread, "monitor", samples and writes. Thread-safe. What is watched is read only: no byte and no order changes.
 ///
 /// Files in the folder: TensorBoard's events, run.jsonl (what read_run() reads, also while the run lasts), and at
-/// close() verdict.json, profile.json, report.html and the timeline. A disk that is full ends no run: the first error
-/// of run.jsonl and that of the events end that file, and with that of timelines during the run they are logged.
+/// close() verdict.json, profile.json, report.html and the timeline. A full disk ends no run: after its first error
+/// run.jsonl, or the event file, gets nothing more, and the other files go on. Each such error, and the first one of a
+/// timeline during the run, is logged as a warning.
 class RunLog {
   class State;
 
@@ -135,8 +136,8 @@ class RunLog {
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;
   RunFiles files() const;
-  /// Stops watching and writes the remaining figures. Returns the first error of run.jsonl, else that of the events,
-  /// else that of timelines during the run, else that of the files that it writes itself. A second call only returns
+  /// Stops watching and writes the remaining figures. Returns one error, the first there is in this order: run.jsonl's,
+  /// the events', that of timelines during the run, that of the files that it writes itself. A second call only returns
   /// the same.
   Result<void> close();
 

@@ -88,7 +88,7 @@ struct Handles {
   const std::shared_ptr<QueueState> state;
 };
 
-// Points at the queue itself, so that a call costs no step more.
+// The pointer owns the Handles but points at the state, so that calls need no further indirection.
 std::shared_ptr<QueueState> first_handle(QueueOptions options, const QueueType& type) {
   const auto handles = std::make_shared<Handles>(std::make_shared<QueueState>(std::move(options), type));
   return {handles, handles->state.get()};

@@ -42,7 +42,7 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       slots_(packing_.bytes(), packing_.is_plain(), capacity_),
       order_(type.make_order(slots_, packing_, type.seed)) {}
 
-// What another process's thread was taking when this one was forked off is half taken for ever.
+// In a forked child, elements that a thread of the parent was taking stay half taken.
 QueueState::~QueueState() {
   if (home_.is_here()) order_->clear(gate_.put_count() - gate_.take_count());
 }
@@ -213,7 +213,7 @@ WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext&
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
   const trace::Span span(take_span_.get(), trace::Category::wait);
-  Result<Element> result;  // Whatever is returned is this one, so that no element is moved on its way.
+  Result<Element> result;  // Returned on all paths, so that the element is never moved.
   WaitContext context(wait, this, Verb::dequeue);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
     TakeLock lock{*this};

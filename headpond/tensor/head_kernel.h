@@ -10,7 +10,7 @@
 
 namespace headpond {
 
-/// From bytes [], a whole file, to int64 []. Immutable, thread-safe, as each Kernel.
+/// Takes a whole file (bytes []) and gives one number (int64 []). Immutable, thread-safe, as each Kernel.
 class HeadKernel : public Kernel {
  public:
   /// The value that run() gives for a file of `file_bytes` whose first bytes are `head`. FailedPrecondition iff more

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The library's log lines, for Python's logging. Whoever logs never waits for the interpreter's lock: lines lie in a
-// ring until the main thread is between two instructions of Python, or looks for signals in a call that waits.
+// The library's log lines, for Python's logging. Whoever logs never waits for the interpreter's lock: at most 1,024
+// lines wait until the main thread is between two instructions of Python, or looks for signals in a call that waits.
+// Later lines are only counted; the main thread then gets a warning with their number.
 #include <fmt/format.h>
 #include <pthread.h>
 

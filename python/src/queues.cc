@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The four queues.
+// The queues. A new type is a branch in make_queue().
 #include <utility>
 
 #include "headpond/queue/padding_fifo_queue.h"

@@ -7,12 +7,12 @@
 
 namespace headpond {
 
-/// While this lives, a call of the calling thread that waits in the library calls `look` about every 50 ms, without a
-/// lock of the library and without losing its place among those that wait; Loader::next() also after a wait, before it
-/// takes its batch. Once `look` returned true, was_interrupted()
-/// is true: Loader::next(), Coordinator::join() and Coordinator::wait_for_stop() then end as soon as they would wait,
-/// the first two as Cancelled, and nothing is lost. Calls of queues end by their Wait::stop, which `look` may request.
-/// These nest: only the innermost is asked. Lives on one thread. `look` must not throw.
+/// While this lives, a call of this thread that waits in the library calls `look` about every 50 ms. It holds no lock
+/// of the library meanwhile, and keeps its position among those that wait. Loader::next() also calls it after a wait,
+/// before it takes its batch. Once `look` returned true, was_interrupted() is true: Loader::next(), Coordinator::join()
+/// and Coordinator::wait_for_stop() then end as soon as they would wait, the first two as Cancelled, and nothing is
+/// lost. Calls of queues end by their Wait::stop, which `look` may request. These nest: only the innermost is asked.
+/// Lives on one thread. `look` must not throw.
 class InterruptLook {
  public:
   /// `between_elements`: Sequence::next() looks too, also where it does not wait: between elements that it leaves out.

@@ -48,8 +48,8 @@ struct Mp3Frames {
   uint64_t damage = 0;       ///< The first offset without a frame, if before the last frame; 0: there is none.
   bool ends_inside = false;  ///< The last frame is not whole.
   int64_t samples = 0;       ///< Samples of a frame and channel.
-  std::vector<std::byte>
-      count;  ///< For a file that does not state it: a frame that states frames + 1, and a silent one.
+  /// For a file that does not state its number of frames: a frame that states frames + 1, then a silent frame.
+  std::vector<std::byte> count;
 };
 /// REQUIRES: `file` is MP3. Unimplemented for other layers of MPEG audio, and free bit rates.
 Result<Mp3Frames> mp3_frames(Bytes file, std::string_view name);

@@ -108,8 +108,9 @@ inline Step batch_by_size(int64_t max_size, const char* field, const BatchBySize
 ///
 /// Lengths belong to the elements of `source` in `source | shuffle() | map(...) | dynamic_bucket(...)`: the first
 /// dataset below operators that map one element to one (map), reorder or select by position (shuffle, skip, take,
-/// shard, select), or are hints. An element that fails is an error in its place, and its batch is smaller; so is one
-/// that is longer than max_padded by itself. The plan of an epoch, about 12 bytes an element, is made when it begins.
+/// shard, select), or are hints. An element that fails is an error in its place, and its batch is smaller; an
+/// element that is by itself longer than max_padded is such an error too. The plan of an epoch, about 12 bytes an
+/// element, is made when it begins.
 ///
 /// Throws Exception(InvalidArgument) unless the input has positions without holes, and an end. A run fails with
 /// FailedPrecondition if there are more or fewer lengths than elements, or if the files of `source` are others than

@@ -90,7 +90,9 @@ Step map(const MapFields& fields, K... kernels) {
 KernelRef function_kernel(std::function<Result<Tensor>(const Tensor&)> function, const MapOptions& options);
 
 /// Keeps the elements for which `predicate` returns true. It takes arguments as map's function does, and returns bool
-/// or Result<bool>. Positions stay: the elements left out are holes.
+/// or Result<bool>. Positions stay: the elements left out are holes. An input with an end may have none that passes.
+/// Where an input without an end has 4,194,304 holes in a row, next() returns FailedPrecondition; so it does where an
+/// epoch of a Loader with endless epochs has no element.
 template <class F>
 Step filter(F predicate, const MapOptions& options = {}) {
   return internal::filter_step(internal::make_function(std::move(predicate)), options);

@@ -41,8 +41,8 @@ struct TFRecordOptions {
   /// skip: leaves out records with a damaged payload (counted in LoaderStats::defects; a warning for the first, 10th,
   /// 100th, ... of a file, of zlib one with their number) and, each with a warning, the rest of a file after a damaged
   /// length, and files that do not exist or cannot be opened, unless these are all files. None of it is an error for
-  /// on_error. fail: a damaged payload is an error in place of its record; a file with a damaged length, but of zlib,
-  /// is an error when it is opened.
+  /// on_error. fail: a damaged payload is an error in place of its record; a damaged length is an error when the file
+  /// is opened, or, in a file of zlib, when reading comes to it.
   OnDamage on_damage = OnDamage::fail;
   bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
   /// TensorFlow's order for this number: a record of each of so many files in turn, as interleave gives them

@@ -48,8 +48,8 @@ class Lengths {
 Lengths lengths(const std::string& path);
 void lengths(internal::ListOfNames) = delete;
 
-/// Stands for all that decides which elements `node` has, and for when its files were written: what a file of lengths
-/// is compared by. Never 0. May open files and throw.
+/// A digest of all that decides which elements `node` has, and of when its files were written. A file of lengths keeps
+/// it, and is compared by it. Never 0. May open files and throw.
 uint64_t mark_of_source(const Node& node);
 /// The bytes of a file of lengths: an npy file, and after it a line with the mark, which numpy.load() leaves out.
 std::string lengths_file(const std::vector<int64_t>& numbers, uint64_t source);

@@ -18,7 +18,7 @@ struct SampleFromOptions {
   bool stop_on_empty_dataset = false;         ///< true: the end is where a dataset is drawn that has ended.
 };
 
-/// Draws the dataset of each element, by `weights`, each as likely as any other if there are none. A dataset that has
+/// Draws the dataset of each element, by `weights`; without weights all are equally likely. A dataset that has
 /// ended is drawn no more, and the log says so, as information. A stream; an error takes the place of an element. For
 /// shares that are exact, and for positions, see mix.
 Dataset sample_from_datasets(const std::vector<Dataset>& datasets, const std::vector<double>& weights = {},

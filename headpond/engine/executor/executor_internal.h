@@ -33,7 +33,7 @@ class IdleWork {
   virtual void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) = 0;
 };
 
-/// What was seen while the program waited, which takes none of its time.
+/// Samples that are taken while the program waits, so that they cost it no time.
 struct SeenInWaits {
   double ns = 0;                                ///< Time of the waits that were looked at:
   double process_cpu_ns = 0;                    ///< - processor time of all threads of the process;

@@ -99,7 +99,7 @@ class MemoryBudget {
     if (!fits) was_short_.store(true, std::memory_order_relaxed);
     return fits;
   }
-  /// fits() was false since the last take_shortage().
+  /// True iff fits() has returned false since the last take_shortage().
   bool is_short() const { return was_short_.load(std::memory_order_relaxed); }
   /// The same, and forgets it.
   bool take_shortage() { return was_short_.exchange(false, std::memory_order_relaxed); }

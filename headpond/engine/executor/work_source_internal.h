@@ -23,12 +23,12 @@ struct Task {
   std::shared_ptr<WorkSource> source;
   std::shared_ptr<WorkItem> item = nullptr;  ///< Null: the next item is to be opened.
   int64_t first = 0, count = 0;              ///< Rows of the item.
-  bool is_long = false;                      ///< Whether it waits is measured.
+  bool is_long = false;                      ///< So long that it is measured whether it blocks.
   bool is_measured = false;                  ///< Its processor time is measured.
-  bool asks_queue = false;                   ///< The same of how long it waits for its turn.
+  bool asks_queue = false;                   ///< So is how long it waits for a processor.
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool is_probed = false;                    ///< A trace shows what each operator does.
-  bool opens_item = false;                   ///< Afterwards there may be work for others.
+  bool opens_item = false;                   ///< Running it may make work for other threads.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was measured of a stage, and how much work a task takes because of that. The next epoch begins with it.
+// What was measured of a stage, and how much work a task therefore takes. ReorderBuffer::target() computes from it how
+// far ahead the stage runs. The next epoch begins with these figures.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The work of one stage: items that any threads make, delivered in order. It decides how much work there is, how far
-// ahead it goes, and which kind of thread may do it; which thread does it, and when, is the executor's business.
+// ahead it goes (target(), room()), and which kind of thread may do it; which thread does it, and when, is the
+// executor's business.
 #pragma once
 
 #include <atomic>

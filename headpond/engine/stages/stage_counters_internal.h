@@ -72,8 +72,8 @@ class TaskMeter {
 /// disturb each other. About 1: they share one thing, a disk or a lock.
 ///
 /// The mean time is Little's: calls at once x time / calls that ended. What calls say when they end is not enough: of
-/// two threads one may take a lock again and again, until it has nothing left to do; the other's call, which waited
-/// all the while, ends when it is alone, and would be long for want of company.
+/// two threads one may take a lock again and again, until it has nothing left to do. The other's call waits all that
+/// time and ends when no other call runs, so its time would count as that of a call alone.
 class Crowding {
  public:
   /// A call that made `rows` rows has ended. Until then `inside` calls ran, itself included.

@@ -68,7 +68,7 @@ class StageHost : public Feed {
   void count_defects(Context& context) {
     if (const int64_t met = std::exchange(context.scratch().defects.count, 0); met > 0) defects += met;
   }
-  /// What `make` opens, restored by `visitor`. Nothing of it runs before it is at its position.
+  /// Calls `make` and lets `visitor` restore the iterator. What it opens begins to work only after that.
   virtual std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                              StateVisitor& visitor) = 0;
   /// True iff the program takes the elements of `node` itself.

@@ -11,7 +11,8 @@
 
 namespace headpond {
 
-/// The reason. Codes are printed as they are spelled here.
+/// The reason. Codes are printed as they are spelled here. cpu_bound stays the last one: read_run() looks for a name up
+/// to it.
 enum class ReasonCode : uint8_t {
   none,                 ///< Too little was seen, or nothing in particular limits.
   device_bound,         ///< The program hardly waits: its own step limits.

@@ -45,7 +45,8 @@ class CacheStore {
   /// they. The first look at an element in a process verifies its checksum. `why`, unless null, tells a damage.
   Answer find(int64_t position, Element& out, Error* why = nullptr);
   /// Writes the answer for a position unless it is there. After an error of the system (a full disk), the log has one
-  /// warning, and this object keeps nothing more.
+  /// warning, and this object keeps nothing more. The same if the folder was removed, as soon as a new file is needed:
+  /// until then elements go into the removed files.
   void keep(int64_t position, const Element& element);
   void keep_hole(int64_t position);
   void keep_end(int64_t position);

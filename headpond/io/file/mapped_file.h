@@ -46,9 +46,9 @@ class MappedFile {
   /// True iff any thread found a page missing before this call. Does not notice a cut within the last page, whose rest
   /// becomes zeros; check() does. Takes a few nanoseconds.
   bool lost() const;
-  /// DataLoss iff lost(), or the file is shorter than when opened, or it was modified and its first 4 KiB differ. Asks
-  /// the system by the file's name: for a file that was renamed or removed, only lost() can tell. If nothing
-  /// but lost() tells, the disk may have failed, and the error is transient, as EIO.
+  /// DataLoss iff lost(), or the file is shorter than when opened, or it was modified and its first 4 KiB differ. Looks
+  /// the file up by its name, so it sees no change of a file that was renamed or removed, only lost(). If only lost()
+  /// tells of damage, the disk may have failed, and the error is transient, as EIO.
   Result<void> check() const;
   /// A check() for `read` alone, a part of bytes() that the caller has read; also DataLoss if its bytes became zeros.
   /// Asks the system only if `read` ends with a zero within the last page; otherwise it takes a few nanoseconds.

@@ -21,7 +21,7 @@ constexpr size_t kMostClients = 32, kMostUnsent = 1 << 20;
 
 std::string path_in(const std::string& folder) { return folder + "/live.sock"; }
 
-// Its number in the file system; 0: there is none.
+// The inode of the socket's file; 0: there is no such file.
 uint64_t socket_in(const std::string& folder) {
   struct stat there {};
   return ::lstat(path_in(folder).c_str(), &there) == 0 && S_ISSOCK(there.st_mode) ? there.st_ino : 0;

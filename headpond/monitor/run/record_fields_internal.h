@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The fields of what a run's record holds, each named once: the same list writes them and reads them back.
+// The fields of what a run's record holds, each named once: the same list writes them (FieldWriter) and reads them back
+// (FieldReader in run_record.cc). A field that a line lacks keeps its default, so older logs can be read.
 #pragma once
 
 #include <concepts>

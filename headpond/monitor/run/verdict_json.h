@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A verdict as JSON.
+// A verdict as JSON, for verdict.json and the program's --json. What run.jsonl has of it, and how that is read back, is
+// in record_fields_internal.h.
 #pragma once
 
 #include "headpond/base/json.h"

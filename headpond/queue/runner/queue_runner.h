@@ -32,10 +32,11 @@ struct QueueRunnerOptions {
 ///   coordinator's join() returns. If the stop was requested with an error, that is also the cause of the consumers'
 ///   OutOfRange.
 ///
-/// So of close_op and cancel_op exactly one runs; what they return is ignored. A consumer never waits for producers
-/// that have ended; if a close_op or cancel_op of the user's own leaves the queue open, the queue's watchdog ends the
-/// wait. A runner, and each of its threads, holds the queue as a handle does: a program that drops all other handles
-/// must stop the coordinator. Threads are named QueueRunnerThread-<queue>-<i>.
+/// So of close_op and cancel_op exactly one runs; what they return is ignored. Consumers do not wait for producers that
+/// have ended, unless a close_op or cancel_op of the user's own leaves the queue open: then a dequeue waits for
+/// QueueOptions::watchdog (60 s) and fails with FailedPrecondition; without a watchdog it waits for ever. A runner, and
+/// each of its threads, holds the queue as a handle does: a program that drops all other handles must stop the
+/// coordinator. Threads are named QueueRunnerThread-<queue>-<i>.
 class QueueRunner {
  public:
   using Producer = std::function<Result<void>(std::stop_token)>;

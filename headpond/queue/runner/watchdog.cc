@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The report of a queue at which elements have stopped. No thread watches: the front call that waits checks once the
-// watchdog's time has passed, so calls that need not wait pay nothing.
+// Reports a queue at which elements have stopped, and ends a dequeue whose producers have all ended. No thread watches:
+// the front call that waits checks once the watchdog's time has passed, so calls that need not wait pay nothing.
 #include <fmt/format.h>
 
 #include <string>
@@ -36,7 +36,8 @@ bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
     stall.told = report_later(verb == Verb::dequeue ? LogLevel::warning : LogLevel::info,
                               [&] { return stall_report(stall, verb, missing, now); });
   }
-  if (verb == Verb::dequeue && producers_.all_ended()) return true;  // The call that waits next looks at once.
+  // The dequeue fails. The alarm stays due: one that waits soon afterwards fails at once.
+  if (verb == Verb::dequeue && producers_.all_ended()) return true;
   stall.alarm = deadline_ns(now, *options_.watchdog);
   return false;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The gate under every kind of schedule: a few threads, each with a few calls, run one at a time as a seed decides. No
-// thread stays blocked that could continue, and every element put is taken. HEADPOND_SCHEDULES sets how many schedules,
-// HEADPOND_SCHEDULES_FIRST the first seed: a seed that failed fails again.
+// The gate under random schedules: a few threads, each with a few calls, run one at a time as a seed decides. No
+// thread stays blocked that could continue, and every element put is taken. (tests/models searches all schedules, but
+// of a model of the gate.) HEADPOND_SCHEDULES sets how many schedules, HEADPOND_SCHEDULES_FIRST the first seed: a seed
+// that failed fails again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

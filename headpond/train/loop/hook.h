@@ -76,7 +76,8 @@ class Hook {
   Hook& operator=(const Hook&) = delete;
 
   virtual std::string_view name() const = 0;
-  /// Before the first step, after a restore.
+  /// Before the first step of this run; of an evaluation's hooks before each evaluation. If the training goes on from a
+  /// checkpoint, visit_state() has set the numbers already: do not reset them here.
   virtual Result<void> begin(HookContext&) { return {}; }
   virtual Result<void> before_run(HookContext&) { return {}; }
   /// `context.step` counts the step that was just done.
@@ -86,6 +87,8 @@ class Hook {
   /// last evaluation comes after it with its call of evaluated(). An error of it is that of the training, which is
   /// saved all the same.
   virtual Result<void> end(HookContext&) { return {}; }
+  /// Lists the numbers that a checkpoint keeps, each by `state.visit("count", count_)`. Called for each checkpoint, to
+  /// save them, and, if the training goes on from one, once before begin(), to set them.
   virtual void visit_state(HookState&) {}
 };
 

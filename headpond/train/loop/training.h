@@ -74,8 +74,8 @@ struct RunConfig {
 /// Is called around each save of a checkpoint, with its step. An error ends the training.
 struct SavingListener {
   std::function<Result<void>(int64_t step)> before_save = {};
-  /// After all was copied. On the disk it is when this returned, or with asynchronous_save when the next save begins or
-  /// the training ends; a save that fails is a warning.
+  /// Called once all that is saved was copied. Without asynchronous_save the checkpoint is on the disk by then, else
+  /// when the next save begins or the training ends. A save that fails is a warning.
   std::function<Result<void>(int64_t step)> after_save = {};
 };
 
