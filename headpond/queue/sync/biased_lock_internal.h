@@ -37,8 +37,8 @@ enum class WaitResult : uint8_t {
 /// locked instruction, and that waits until the processor has written all earlier stores back: in a queue, until a
 /// cache line has travelled to the other side and back.
 ///
-/// A thread that finds the lock taken spins while its holder runs, and joins the waiters if the holder is blocked or
-/// slow.
+/// A thread that finds the lock taken spins while its holder runs, lets other threads run if the holder is blocked or
+/// slow, and joins the waiters after about one wake time. From then on no later call overtakes it.
 class BiasedLock {
  public:
   /// Enters iff the lock is free and has no waiters; may refuse to a thread that is not the owner.
@@ -95,7 +95,8 @@ class BiasedLock {
   bool claim();
   bool revoke(OwnerCell& owner);
   bool claim_without_waiters();
-  bool spin_for_holder();
+  bool enter_before_waiters();
+  bool enter_before_sleeping();
   WaitResult wait(WaitContext& context, bool cancellable, WaitCell* waits);
   void append(Waiter& waiter);
   bool remove(Waiter& waiter);
