@@ -2,6 +2,7 @@
 // Which files a source reads. For programs that look at pipelines, and for authors of sources.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@ class FileReading {
   virtual ~FileReading() = default;
   /// Their paths; a folder stands for all in it. May throw Exception, as Node::slots().
   virtual std::vector<std::string> paths_read() const = 0;
+  /// How many files it reads; 0: not known, as for a folder. May throw as paths_read().
+  virtual size_t file_count() const { return 0; }
   /// False: it reads names and sizes only.
   virtual bool reads_contents() const { return true; }
 };

@@ -21,6 +21,7 @@ class StreamNode final : public Node, public FileReading {
   void prepare(const ParallelFor& parallel) const override { (void)set_->listing(parallel); }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override;
   std::vector<std::string> paths_read() const override { return paths_of(set_->listing().files); }
+  size_t file_count() const override { return set_->listing().files.size(); }
 
   int64_t cycle() const { return cycle_; }  // How many files take turns.
   int64_t files() const { return static_cast<int64_t>(set_->listing().files.size()); }

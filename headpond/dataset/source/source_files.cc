@@ -59,6 +59,7 @@ class FilesNode final : public Node, public FileReading {
   std::shared_ptr<const View> bind(const Binding& binding) const override;
   std::optional<uint64_t> offset_of(const Provenance& record) const override;
   std::vector<std::string> paths_read() const override { return paths_of(set_->listing().files); }
+  size_t file_count() const override { return set_->listing().files.size(); }
 
  private:
   const std::shared_ptr<const FileSet> set_;

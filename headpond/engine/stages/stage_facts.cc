@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
 
 namespace headpond::internal {
@@ -66,8 +67,8 @@ StageFigures facts_of(const Stage& stage) {
   figures.top_op = stage.node->facts().op;
   figures.serial_op = stage.own_iterator ? stage.input->facts().op : figures.top_op;
   figures.is_above_batch = is_above_batch(*stage.node);
-  const bool has_source = !chain.empty() && chain.front()->facts().inputs.empty();
-  figures.has_one_file = has_source && chain.front()->facts().data.get().starts_with("files=1,");
+  const auto* const files = chain.empty() ? nullptr : dynamic_cast<const FileReading*>(chain.front());
+  figures.has_one_file = files != nullptr && files->file_count() == 1;
   add_prefix(chain, figures);
   return figures;
 }
