@@ -136,7 +136,8 @@ TEST(LoaderDrop, WaitsForAFunctionThatRunsAndSaysForWhich) {
   }
   EXPECT_TRUE(has_returned);
   EXPECT_THAT(said, HasSubstr("is waiting for functions that have not returned: thread headpond/io"));
-  EXPECT_THAT(said, HasSubstr("range|map does not return"));
+  EXPECT_THAT(said, HasSubstr("range|map does not return: range("));
+  EXPECT_THAT(said, HasSubstr("|map(slow, "));
 }
 
 TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {

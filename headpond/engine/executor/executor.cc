@@ -68,8 +68,10 @@ bool Executor::has_work(ThreadRole role) const {
   return false;
 }
 
-int64_t Executor::run(Task& task, Context& context) {
+int64_t Executor::run(Task& task, Context& context, const WorkSource*& running) {
+  running = task.source.get();
   const int64_t ns = task.source->run(task, context);
+  running = nullptr;
   work_ns_ += ns;
   if (!task.let_go_unlocked) return ns;
   const Unlocked unlocked(lock_);  // The sources below this one take the lock when they go.
@@ -93,14 +95,12 @@ bool Executor::help(Context& context, bool may_wait) {
   }
   ++running_;
   ++helped_;
-  helper_doing_ = task.source->trace_name();
   const bool opens_item = task.opens_item;
   {
     const CurrentPool current(memory_.pool());
-    const int64_t ns = run(task, context);
+    const int64_t ns = run(task, context, helped_source_);
     if (kCounts) consumer_.steps.add_helped(ns);
   }
-  helper_doing_ = nullptr;
   const bool was_full = running_ >= permits();  // Then a worker may have gone to sleep beside work.
   --running_;
   if (!is_alone) give_permit();

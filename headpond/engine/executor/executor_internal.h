@@ -97,7 +97,7 @@ class Executor {
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
-  /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return".
+  /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow, version=0)".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A stage in which one of them is; "": none is in a task.
   std::string stage_in_progress() const HEADPOND_REQUIRES(engine_state);
@@ -111,13 +111,14 @@ class Executor {
     int cpu = -1;  // The CPU that it is pinned to.
     bool asleep = false;
     const char* doing = nullptr;
-    int id = 0;  // The system's; 0: it has not begun.
+    const WorkSource* source = nullptr;  // That of the task that it does.
+    int id = 0;                          // The system's; 0: it has not begun.
   };
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
-  /// How many ns it took.
-  int64_t run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
+  /// How many ns it took. `running`: where to say whose task runs.
+  int64_t run(Task& task, Context& context, const WorkSource*& running) HEADPOND_REQUIRES(engine_state);
   int permits() const HEADPOND_REQUIRES(engine_state);
   bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
   bool leaves_one() const HEADPOND_REQUIRES(engine_state);
@@ -162,7 +163,7 @@ class Executor {
   bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker looks for memory by itself.
   int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  const char* helper_doing_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // What the program's thread does in help().
+  const WorkSource* helped_source_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // The program's thread, in help().
   SeenInWaits seen_ HEADPOND_GUARDED_BY(engine_state);
   int64_t next_look_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;

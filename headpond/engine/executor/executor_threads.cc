@@ -90,7 +90,7 @@ void Executor::work_loop(Worker& self) {
       ++running_;
       self.doing = task.source->trace_name();
       wake();
-      run(task, context);
+      run(task, context, self.source);
       self.doing = nullptr;
       --running_;
       give_permit();
@@ -121,7 +121,7 @@ void Executor::io_loop(Worker& self) {
     if (claim(ThreadRole::io, task)) {
       self.doing = task.source->trace_name();
       wake();
-      run(task, context);
+      run(task, context, self.source);
       self.doing = nullptr;
     } else {
       wake();  // A worker computes with what this thread brought.
@@ -196,7 +196,7 @@ void Executor::look_at_threads() try {
 }
 
 std::string Executor::stage_in_progress() const {
-  if (helper_doing_ != nullptr) return helper_doing_;
+  if (helped_source_ != nullptr) return helped_source_->trace_name();
   for (const auto* workers : {&workers_, &io_workers_}) {
     for (const Worker& worker : *workers) {
       if (worker.doing != nullptr) return worker.doing;
@@ -206,16 +206,18 @@ std::string Executor::stage_in_progress() const {
 }
 
 std::string Executor::operators_in_progress() const {
-  std::string all;
-  if (helper_doing_ != nullptr) all = fmt::format("the program's thread, in next(): {} does not return", helper_doing_);
+  std::vector<std::string> all;
+  const auto add = [&all](std::string_view thread, const char* doing, const WorkSource* source) {
+    const std::string titles = source != nullptr ? source->titles() : "";
+    all.push_back(fmt::format("{}: {} does not return{}{}", thread, doing, titles.empty() ? "" : ": ", titles));
+  };
+  if (helped_source_ != nullptr) add("the program's thread, in next()", helped_source_->trace_name(), helped_source_);
   for (const auto* workers : {&workers_, &io_workers_}) {
     for (const Worker& worker : *workers) {
-      if (worker.doing == nullptr) continue;
-      all +=
-          fmt::format("{}thread {}: {} does not return", all.empty() ? "" : "; ", worker.thread.name(), worker.doing);
+      if (worker.doing != nullptr) add("thread " + worker.thread.name(), worker.doing, worker.source);
     }
   }
-  return all;
+  return fmt::format("{}", fmt::join(all, "; "));
 }
 
 // Waits as long as LoaderOptions::abandon_after allows, with one report.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
@@ -53,6 +54,8 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   virtual StageStats stats() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Lives as long as the process.
   virtual const char* trace_name() const = 0;
+  /// Its operators with their arguments, for messages: "range(count=9)|map(slow)"; "": none.
+  virtual std::string titles() const { return {}; }
 
   /// Nobody has asked for its elements yet: it runs when nothing else can.
   bool is_prefetched HEADPOND_GUARDED_BY(engine_state) = false;

@@ -47,6 +47,7 @@ class ReorderBuffer : public WorkSource {
   /// What a verdict is made of, but for what threads were seen to do.
   StageFigures figures() const HEADPOND_REQUIRES(engine_state);
   const char* trace_name() const override { return trace_name_; }
+  std::string titles() const override { return titles_of(stage_); }
 
   // ---- What a thread has done; run() calls these.
   /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.

@@ -24,16 +24,33 @@ bool stands_alone(const Node& node) {
 
 const Pointwise* pointwise(const Node& node) { return dynamic_cast<const Pointwise*>(&node); }
 
-// All operators down to the sources, or down to `end`.
-void append_names(const Node& node, const Node* end, std::string& names) {
+// All operators down to the sources, or down to `end`, each as `text` has it.
+template <class Text>
+void append_names(const Node& node, const Node* end, const Text& text, std::string& names) {
   if (&node == end) return;
   const auto& inputs = node.facts().inputs;
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (i > 0 && !names.empty()) names += ",";
-    append_names(*inputs[i], end, names);
+    append_names(*inputs[i], end, text, names);
   }
   if (!names.empty() && names.back() != ',') names += "|";
-  names += node.facts().op;
+  names += text(node);
+}
+
+template <class Text>
+std::string names_of(const Stage& stage, const Text& text) {
+  std::string names;
+  switch (stage.mode) {
+    case ExecutionMode::ahead:
+      if (stage.chain.empty()) return text(*stage.node);
+      append_names(*stage.node, stage.own_iterator ? nullptr : stage.input, text, names);
+      return names;
+    case ExecutionMode::in_order:
+      return text(*stage.node);
+    default:
+      append_names(*stage.node, nullptr, text, names);
+      return names;
+  }
 }
 
 }  // namespace
@@ -76,18 +93,11 @@ Stage stage_of(const Node& node) {
 }
 
 std::string name_of(const Stage& stage) {
-  std::string names;
-  switch (stage.mode) {
-    case ExecutionMode::ahead:
-      if (stage.chain.empty()) return stage.node->facts().op;
-      append_names(*stage.node, stage.own_iterator ? nullptr : stage.input, names);
-      return names;
-    case ExecutionMode::in_order:
-      return stage.node->facts().op;
-    default:
-      append_names(*stage.node, nullptr, names);
-      return names;
-  }
+  return names_of(stage, [](const Node& node) { return node.facts().op; });
+}
+
+std::string titles_of(const Stage& stage) {
+  return names_of(stage, [](const Node& node) { return node.title(); });
 }
 
 int64_t element_bytes(const Spec& spec) {

@@ -36,6 +36,8 @@ Stage stage_of(const Node& node);
 
 /// The operators of the stage, from the lowest on: "range|map|batch".
 std::string name_of(const Stage& stage);
+/// The same with their arguments: "range(count=9)|map(slow)|batch(2)".
+std::string titles_of(const Stage& stage);
 
 /// How many bytes an element takes; -1: a shape is not fixed.
 int64_t element_bytes(const Spec& spec);
