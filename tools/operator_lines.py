@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lines of code of each operator: no blank lines, comments, includes.
 
-  operator_lines.py [ROOT] [--most 60] [--least 26] [--most-own 40] [--total]
+  operator_lines.py [ROOT] [--most 60] [--least 33] [--most-own 40] [--total]
 
 An operator is a .cc file of headpond/dataset/ops/GROUP/ that defines a function declared in a header of the catalogue
 (headpond/dataset/ops/*.h). Other files of the folder are its parts; they are listed after it. Fails if fewer than --least operators
@@ -50,7 +50,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("root", nargs="?", type=pathlib.Path, default=pathlib.Path(__file__).parent.parent)
     parser.add_argument("--most", type=int, default=60)
-    parser.add_argument("--least", type=int, default=26)
+    parser.add_argument("--least", type=int, default=33)
     parser.add_argument("--most-own", type=int, default=40)
     parser.add_argument("--total", action="store_true")
     args = parser.parse_args()

@@ -58,8 +58,9 @@ class PositionMap final : public View {
 enum class Choice : uint8_t { keep, drop, end };
 
 /// The elements of `input` that `rule` keeps. `rule.choose(count)` says what becomes of the next element, and changes
-/// `count` to what it is after it; `count` starts at 0 and is at most `rule.most()`. If there is `rule.change(count,
-/// context, out)`, that makes the element of an element that is kept; `count` is the one before it.
+/// `count` to what it is after it; `count` starts at 0 and is at most `rule.most()`. A rule without these two keeps and
+/// counts all elements. If there is `rule.change(count, context, out)`, that makes the element of an element that is
+/// kept; `count` is the one before it.
 template <class Rule>
 class CountingIterator final : public Iterator {
  public:
@@ -68,7 +69,7 @@ class CountingIterator final : public Iterator {
   Got next(Context& context, Element& out) override {
     while (true) {
       int64_t after = count_;
-      const Choice choice = rule_.choose(after);
+      const Choice choice = choose(after);
       if (choice == Choice::end) return Got::end;
       const Got got = input_->next(context, out);
       if (got != Got::value) return got;
@@ -83,11 +84,22 @@ class CountingIterator final : public Iterator {
     }
   }
   void visit_state(StateVisitor& visitor) override {
-    visitor.number_within(count_, 0, rule_.most());
+    visitor.number_within(count_, 0, most());
     input_->visit_state(visitor);
   }
 
  private:
+  static constexpr bool kChooses = requires(const Rule& rule, int64_t& count) { rule.choose(count); };
+  Choice choose(int64_t& count) const {
+    if constexpr (kChooses) return rule_.choose(count);
+    ++count;
+    return Choice::keep;
+  }
+  int64_t most() const {
+    if constexpr (kChooses) return rule_.most();
+    return kEndless;
+  }
+
   const std::unique_ptr<Iterator> input_;
   const Rule rule_;
   int64_t count_ = 0;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "headpond/base/crc32c.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
@@ -432,6 +433,19 @@ Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targe
   return done;
 } catch (const std::bad_alloc&) {
   return fail(internal::exception_error_of(path()));
+}
+
+std::string describe(const CsvOptions& options) {
+  std::string text = fmt::format("delimiter={:?}, quote={:d}, comment={:d}, header={}", options.delimiter,
+                                 options.quote, options.comment, options.header) +
+                     (options.skip_bom ? "" : ", skip_bom=false");
+  for (const std::string& value : options.na_values) text += fmt::format(", na='{}'", value);
+  for (const CsvColumn& column : options.columns) {
+    if (!column.default_value) continue;
+    const Tensor& value = *column.default_value;
+    text += fmt::format(", {} default={:08x}", column.name, crc32c({value.data(), value.byte_size()}));
+  }
+  return text;
 }
 
 CsvFile::CsvFile(std::unique_ptr<State> state) : state_(std::move(state)) {}

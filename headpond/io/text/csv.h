@@ -45,6 +45,10 @@ struct CsvOptions {
   bool keep_index = true;
 };
 
+/// The options that decide which values a file has, in one line, for a fingerprint: "delimiter=',', quote=34,
+/// comment=0, header=true, score default=00000000". A default value stands there as its CRC-32C.
+std::string describe(const CsvOptions& options);
+
 /// Opening makes one pass that finds all rows and the types that are not given, or reads what an earlier pass over the
 /// same content kept in the cache folder. A row takes 4 bytes of memory, 8 in a file of 4 GiB or more. If all cells of
 /// a column that are not missing are numbers: i64 iff all are integers and none is missing; else f32, or f64 if one is

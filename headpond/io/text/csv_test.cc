@@ -81,6 +81,21 @@ TEST(CsvFile, ReadsTheColumnsAskedForInTheirOrder) {
   EXPECT_EQ(rows_of("i,unused,s,b,d\n1,x,7,true,0.1\n2,y,8,0,1e300\n", options), "'7'|1|yes|0.1d/'8'|2|no|1e+300d/");
 }
 
+// States name it: another text would refuse them.
+TEST(CsvFile, DescribesWhatDecidesItsValues) {
+  EXPECT_EQ(describe(CsvOptions()), "delimiter=',', quote=34, comment=0, header=true");
+  const CsvOptions all{.delimiter = '\t',
+                       .quote = 0,
+                       .comment = '#',
+                       .header = false,
+                       .skip_bom = false,
+                       .columns = {{"a"}, {"b", DType::i64, Tensor::scalar(int64_t{1})}},
+                       .na_values = {"NA", "-"},
+                       .max_row_bytes = 5};
+  EXPECT_EQ(describe(all),
+            "delimiter='\\t', quote=0, comment=35, header=false, skip_bom=false, na='NA', na='-', b default=c514cfad");
+}
+
 TEST(CsvFile, NumbersGoStraightToTheirTargets) {
   const auto content = to_bytes("i,s,f\n5,x,0.5\n");
   const auto file = CsvFile::over("a.csv", content).value();

@@ -7,28 +7,24 @@
 
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/dataset/source/source_over_internal.h"
 
 namespace headpond {
 namespace {
 
-class ArrayRows final : public internal::SourceFile {
+class ArrayRows final : public internal::SourceOver<NpyFile> {
  public:
-  explicit ArrayRows(std::unique_ptr<NpyFile> file) : file_(std::move(file)) {}
-
-  const FieldSpec& row() const { return file_->row(); }
-  int64_t size() const override { return file_->size(); }
+  using SourceOver::SourceOver;
+  const FieldSpec& row() const { return file().row(); }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     std::byte* const to = context.allocate_output(out, outputs, row().dtype, row().shape);
-    auto read = file_->read(i, to);
+    auto read = file().read(i, to);
     return read ? Got::value : context.fail(std::move(read).error());
   }
   bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
-    return file_->read(i, targets[0]).has_value();
+    return file().read(i, targets[0]).has_value();
   }
   bool fills() const override { return true; }
-
- private:
-  const std::unique_ptr<NpyFile> file_;
 };
 
 std::unique_ptr<ArrayRows> open(const std::string& path) {

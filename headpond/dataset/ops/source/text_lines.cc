@@ -2,64 +2,46 @@
 #include <fmt/format.h>
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
+#include "headpond/dataset/source/source_over_internal.h"
 #include "headpond/io/text/gzip_lines.h"
 
 namespace headpond {
 namespace {
 
-class Lines final : public internal::SourceFile {
+class Lines final : public internal::SourceOver<LineFile> {
  public:
-  explicit Lines(std::unique_ptr<LineFile> file) : file_(std::move(file)) {}
-
-  int64_t size() const override { return file_->size(); }
-  std::optional<FileMark> mark() const override { return file_->mark(); }
-  std::shared_ptr<const RecordIndex> offsets() const override { return file_->index(); }
+  using SourceOver::SourceOver;
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    const auto line = file_->at(i);
+    const auto line = file().at(i);
     if (!line) return context.fail(line.error());
     out.append(Tensor::scalar(*line));
-    const auto whole = internal::may_be_truncated(*line) ? file_->check() : file_->check_read(*line);
+    const auto whole = internal::may_be_truncated(*line) ? file().check() : file().check_read(*line);
     return whole ? Got::value : context.fail(whole.error());
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
-    const auto line = file_->at(i);
-    if (!line || !file_->check_read(*line)) return false;
+    const auto line = file().at(i);
+    if (!line || !file().check_read(*line)) return false;
     internal::put_mapped_text(*line, targets[0], context);
     return true;
   }
   bool fills() const override { return true; }
-  bool is_lost() const override { return internal::is_lost(file_->check()); }
-
- private:
-  const std::unique_ptr<LineFile> file_;
 };
 
 // Lines of a large gzip file, which is inflated a chunk at a time.
-class InflatedLines final : public internal::SourceFile {
+class InflatedLines final : public internal::SourceOver<internal::GzipLines> {
  public:
-  explicit InflatedLines(std::unique_ptr<internal::GzipLines> file) : file_(std::move(file)) {}
-
-  int64_t size() const override { return file_->size(); }
-  std::optional<FileMark> mark() const override { return file_->mark(); }
+  using SourceOver::SourceOver;
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    const auto line = file_->at(i, context.may_keep());
+    const auto line = file().at(i, context.may_keep());
     if (!line) return context.fail(line.error());
     out.append(Tensor::scalar(line->text));
     return Got::value;
   }
-  std::optional<uint64_t> offset_of(int64_t i) const override {
-    const auto offset = file_->offset_of(i);
-    return offset ? std::optional(*offset) : std::nullopt;
-  }
-
- private:
-  const std::unique_ptr<internal::GzipLines> file_;
 };
 
 std::unique_ptr<const internal::SourceFile> open_lines(const std::string& path, const LineFileOptions& options,

@@ -12,6 +12,7 @@
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/record_stream_internal.h"
+#include "headpond/dataset/source/source_over_internal.h"
 #include "headpond/io/record/gzip_records.h"
 #include "headpond/io/record/known_records.h"
 #include "headpond/io/record/record_file.h"
@@ -75,31 +76,26 @@ bool fill_from(const RecordFile& file, uint64_t i, Context& context, std::byte* 
   return true;
 }
 
-class Records final : public internal::SourceFile {
+class Records final : public internal::SourceOver<RecordFile> {
  public:
   Records(std::unique_ptr<RecordFile> file, std::shared_ptr<const Damage> damage)
-      : file_(std::move(file)), damage_(std::move(damage)) {}
+      : SourceOver(std::move(file)), damage_(std::move(damage)) {}
 
-  int64_t size() const override { return static_cast<int64_t>(file_->size()); }
-  std::optional<FileMark> mark() const override { return file_->mark(); }
-  std::shared_ptr<const RecordIndex> offsets() const override { return file_->index(); }
   std::string left_out() const override {
-    if (file_->lost_bytes() == 0) return "";
-    return fmt::format("the end of a file: {}: after its first {} records {} bytes cannot be read", file_->path(),
-                       file_->size(), file_->lost_bytes());
+    if (file().lost_bytes() == 0) return "";
+    return fmt::format("the end of a file: {}: after its first {} records {} bytes cannot be read", file().path(),
+                       file().size(), file().lost_bytes());
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    return give(*file_, static_cast<uint64_t>(i), *damage_, context, out);
+    return give(file(), static_cast<uint64_t>(i), *damage_, context, out);
   }
   bool fill(int64_t i, Context& context, std::span<std::byte* const> targets) const override {
-    return fill_from(*file_, static_cast<uint64_t>(i), context, targets[0]);
+    return fill_from(file(), static_cast<uint64_t>(i), context, targets[0]);
   }
   bool fills() const override { return true; }
-  bool is_lost() const override { return internal::is_lost(file_->check()); }
-  void prefetch(int64_t i) const override { file_->prefetch(static_cast<uint64_t>(i)); }
+  void prefetch(int64_t i) const override { file().prefetch(static_cast<uint64_t>(i)); }
 
  private:
-  const std::unique_ptr<RecordFile> file_;
   const std::shared_ptr<const Damage> damage_;
 };
 
@@ -140,32 +136,25 @@ class ReadyRecords final : public internal::SourceFile {
 };
 
 // Records of a gzip file, which is inflated a chunk at a time.
-class InflatedRecords final : public internal::SourceFile {
+class InflatedRecords final : public internal::SourceOver<internal::GzipRecords> {
  public:
   InflatedRecords(std::string path, std::unique_ptr<internal::GzipRecords> file, std::shared_ptr<const Damage> damage)
-      : path_(std::move(path)), file_(std::move(file)), damage_(std::move(damage)) {}
+      : SourceOver(std::move(file)), path_(std::move(path)), damage_(std::move(damage)) {}
 
-  int64_t size() const override { return file_->size(); }
-  std::optional<FileMark> mark() const override { return file_->mark(); }
   std::string left_out() const override {
-    if (file_->is_whole()) return "";
-    return fmt::format("the end of a file: {}: what follows its first {} records cannot be read", path_, file_->size());
+    if (file().is_whole()) return "";
+    return fmt::format("the end of a file: {}: what follows its first {} records cannot be read", path_, file().size());
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    const auto record = file_->at(i, context.may_keep());
+    const auto record = file().at(i, context.may_keep());
     if (!record) return context.fail(record.error());
     if (record->damage) return damage_->meet(record->damage, path_, i, context);
     out.append(Tensor::scalar(record->payload));
     return Got::value;
   }
-  std::optional<uint64_t> offset_of(int64_t i) const override {
-    const auto offset = file_->offset_of(i);
-    return offset ? std::optional(*offset) : std::nullopt;
-  }
 
  private:
   const std::string path_;
-  const std::unique_ptr<internal::GzipRecords> file_;
   const std::shared_ptr<const Damage> damage_;
 };
 

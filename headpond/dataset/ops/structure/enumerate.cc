@@ -49,37 +49,27 @@ class EnumerateView final : public View {
 struct Numbering {
   int64_t start;
 
-  Choice choose(int64_t& next) const {
-    ++next;
-    return Choice::keep;
-  }
-  int64_t most() const { return kEndless; }
   Got change(int64_t i, Context& context, Element& out) const { return number(start, i, context, {}, out); }
   std::shared_ptr<const View> view(std::shared_ptr<const View> input) const {
     return std::make_shared<EnumerateView>(std::move(input), start);
   }
 };
 
-Node::Facts facts_of(const Node::Ref& input, int64_t start) {
-  Node::Facts facts = counting_facts(input, "enumerate", fmt::format("start={}", start));
-  facts.is_of_library = true;
-  facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
-  check_names("enumerate", facts.spec);
-  facts.slots = facts.slots.then([start](int64_t slots) {
-    if (slots != kEndless && start > kEndless - slots) {
-      refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, slots));
-    }
-    return slots;
-  });
-  return facts;
-}
-
 }  // namespace
 
 Step enumerate(int64_t start) {
   return [start](const Dataset& input) {
-    const Numbering rule{start};
-    return Dataset(std::make_shared<Choosing<Numbering>>(facts_of(input.node(), start), rule));
+    Node::Facts facts = counting_facts(input.node(), "enumerate", fmt::format("start={}", start));
+    facts.is_of_library = true;
+    facts.spec.insert(facts.spec.begin(), {"index", DType::i64, {}});
+    check_names("enumerate", facts.spec);
+    facts.slots = facts.slots.then([start](int64_t slots) {
+      if (slots != kEndless && start > kEndless - slots) {
+        refuse("enumerate", fmt::format("start={} and {} elements go beyond 2^63 - 1", start, slots));
+      }
+      return slots;
+    });
+    return Dataset(std::make_shared<Choosing<Numbering>>(std::move(facts), Numbering{start}));
   };
 }
 
