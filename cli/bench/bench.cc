@@ -35,17 +35,18 @@ std::vector<Entry> entries() {
       {"queue.idle", "CPU time of a sleeping dequeue", queue_idle_bench},
       {"mnist.sleep", "a training fed by 1 to 64 sleeping producers or a Loader, against a prepared batch",
        torch.mnist_sleep},
-      {"blstm.step", "a training step fed by a queue or a Loader, against feed", torch.blstm_step},
+      {"blstm.step", "a training step with a queue or a Loader, against batches made in the step", torch.blstm_step},
       {"loader.mnist", "digits by a Loader, by a hand-written loop, by torch::data", loader_mnist_bench},
       {"loader.wait", "wait time as a Loader counts it, against a stopwatch", loader_wait_bench},
-      {"verdict.faults", "planted mistakes, what a Loader says of them, and the gains that it forecasts",
+      {"verdict.faults", "pipelines with known mistakes: what diagnose() finds, and the gains it forecasts",
        verdict_faults_bench},
       {"record.scan", "TFRecords with both checksums, against loops that only read", record_scan_bench},
       {"record.mnist", "digits from TFRecords by a Loader, against a hand-written loop over memory",
        record_mnist_bench},
       {"record.gzip", "gzip files, against zlib", record_gzip_bench},
       {"engine.overlap", "batches that take 90 ms to prepare, for a step of 50 ms", engine_overlap_bench},
-      {"train.overlap", "a training with evaluations: inputs that stay, made anew, in turn", train_overlap_bench},
+      {"train.overlap", "training with evaluations: inputs kept, inputs made anew each time, no overlap",
+       train_overlap_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
       {"engine.grid", "a Loader with no settings, against 12 settings", engine_grid_bench},
       {"ops.flat_map", "datasets of elements one after the other, against a hand-written loop", ops_flat_map_bench},
@@ -81,7 +82,7 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.words("[NAME...]", to.names, "benches to run, as --list names them (default: all)");
   flags.flag("list", to.list, "only list the benches");
   flags.option_from(1, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
-  flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first one");
+  flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first round");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
   flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and drop it: shows what tracing costs");

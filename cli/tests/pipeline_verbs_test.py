@@ -190,7 +190,7 @@ class Run(PlanCase):
         self.expect(0, "run", "plan.toml", "--epochs", "2", "--order-out", "order")
         self.assertEqual((self.folder / "order").read_text(), "".join(f"{epoch} {index} {index + 7}\n" for epoch in (0, 1) for index in range(3)))
 
-    def test_an_elements_error_ends_the_run_behind_the_earlier_ones(self):
+    def test_an_elements_error_ends_the_run_after_the_earlier_ones(self):
         self.plan(step("range", stop=10) + step("map", function="throw_at(x, 3) * 2") + "name = 'twice'\n")
         for threads in ("0", "2"):
             done = self.expect(1, "run", "plan.toml", "--print", "--threads", threads)

@@ -53,7 +53,8 @@ void declare(Flags& flags, RunFlags& to) {
   flags.option("state-out FILE", to.state_out, "when the run ends, save the state to resume from");
   flags.option("order-out FILE", to.order_out, "write a line 'epoch index key' for each element");
   flags.option("quarantine FILE", to.quarantine, "append a line for each bad element that a step on_error met");
-  flags.option("replay QUARANTINE", to.replay, "read the elements of this file again, and print them or their errors");
+  flags.option("replay QUARANTINE", to.replay,
+               "read the elements listed in this quarantine file again; print each, or its error");
   flags.flag("digest", to.digest, "print one digest of all elements");
   flags.flag("print", to.print, "print each element as a line of JSON");
 }

@@ -86,10 +86,11 @@ Holds oversubscribed_by_pool(const Question& q) {
   // The pool took the processor only if it computed for at least as long.
   const double queue = f.program_queue_share * q.model.program;
   if (q.model.cpu < queue) return std::nullopt;
-  Finding finding{.evidence = {{"share of the step in which it waits for a processor", f.program_queue_share, kMost},
-                               {"what the Loader's threads compute, against that time", q.model.cpu / queue, 1}}};
+  Finding finding{
+      .evidence = {{"share of the step in which it waits for a processor", f.program_queue_share, kMost},
+                   {"processor time of the Loader's threads, over that waiting time", q.model.cpu / queue, 1}}};
   if (f.threads <= 1) return finding;
-  finding.changes.push_back({"let one thread less compute", "threads", fmt::format("{}", std::max(f.threads - 1, 1)),
+  finding.changes.push_back({"use one compute thread less", "threads", fmt::format("{}", std::max(f.threads - 1, 1)),
                              1 / (1 - std::min(f.program_queue_share, 0.9))});
   return finding;
 }
@@ -211,7 +212,7 @@ Holds user_lock(const Question& q) {
       .evidence = {{"tasks at once", inside, kInside},
                    {"of these, that compute", run, kRun},
                    {"share of blocked tasks that are in a lock", locked, 0.5}},
-      .changes = {change({q.figures, q.limiting, now}, "hold the lock for less, or do without it", "", "", without)}};
+      .changes = {change({q.figures, q.limiting, now}, "hold the lock for less time, or avoid it", "", "", without)}};
 }
 
 std::optional<double> serial_busy(const Question& q) {
@@ -272,7 +273,7 @@ Holds window_too_small(const Question& q) {
     best = ahead;
     gain = now;
   }
-  if (best > f.run_ahead) finding.changes.push_back({"make more ahead", "run_ahead", fmt::format("{}", best), gain});
+  if (best > f.run_ahead) finding.changes.push_back({"prepare more ahead", "run_ahead", fmt::format("{}", best), gain});
   return finding;
 }
 
@@ -336,8 +337,8 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
   const double bytes = stage.prefix_bytes;
   const std::string size =
       bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
-  std::string what = fmt::format("{} after {}, of {} that every epoch makes again",
-                                 in_memory ? "a cache" : "a snapshot", stage.operators[last].op, size);
+  std::string what = fmt::format("{} after {} ({} that each epoch makes again)", in_memory ? "a cache" : "a snapshot",
+                                 stage.operators[last].op, size);
   const double own = seconds(q.figures.per_step(stage.totals.open.cpu_ns + stage.totals.make.cpu_ns));
   const double elements = q.figures.per_step(static_cast<double>(stage.totals.elements));
   const double read = stage.prefix_element_bytes * elements;
@@ -367,7 +368,7 @@ Holds cpu_bound(const Question& q) {
   add_cache(q, finding.changes);
   if (f.threads >= f.processors) {
     finding.changes.push_back(
-        change(q, "one processor more", "", fmt::format("{}", f.processors + 1), [](Model& m) { m.processors += 1; }));
+        change(q, "one more processor", "", fmt::format("{}", f.processors + 1), [](Model& m) { m.processors += 1; }));
   }
   return finding;
 }

@@ -221,7 +221,7 @@ TEST(Rules, CallsThatWaitNeedMoreAtOnce) {
 TEST(Rules, TheProcessorsAreBusy) {
   const Figures figures = run_of(44, 128);
   EXPECT_EQ(code_of(figures), ReasonCode::cpu_bound);
-  EXPECT_EQ(judge(figures).changes[0].what, "one processor more");
+  EXPECT_EQ(judge(figures).changes[0].what, "one more processor");
   EXPECT_NEAR(judge(figures).changes[0].gain, 1.5, 0.01);
   EXPECT_EQ(code_of(run_of(44, 60)), ReasonCode::none) << "threads have time";
 }
@@ -230,11 +230,12 @@ TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
   Figures figures = run_of(44, 128);
   figures.stages[0].prefix_operators = 2;
   figures.stages[0].prefix_bytes = 1e8;
-  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a cache after map, of 100 MB"));
+  EXPECT_THAT(judge(figures).changes[0].what,
+              testing::HasSubstr("a cache after map (100 MB that each epoch makes again)"));
   figures.stages[0].prefix_bytes = 1e10;
-  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a snapshot after map, of 10000 MB"));
+  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a snapshot after map (10000 MB"));
   figures.repeats = false;
-  EXPECT_THAT(judge(figures).changes[0].what, "one processor more") << "nothing is made twice";
+  EXPECT_THAT(judge(figures).changes[0].what, "one more processor") << "nothing is made twice";
 }
 
 TEST(Rules, ACacheLeavesOutWorkOfItsStageAndCopiesInstead) {

@@ -38,9 +38,9 @@ std::string_view in_words(ReasonCode code) {
     case ReasonCode::epoch_edge:
       return "the first batches of epochs take long";
     case ReasonCode::stalled:
-      return "nothing is done, and the program waits";
+      return "no thread makes progress, and the program waits";
     case ReasonCode::machine_busy:
-      return "others use the processors";
+      return "other processes, or the host, use the processors";
     case ReasonCode::memory_limited:
       return "memory limits how much is made ahead";
     case ReasonCode::min_fill_too_large:
