@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -37,6 +38,17 @@ std::string with_causes(const Error& error) {
   return text.substr(to_string(error.kind()).size() + 2);
 }
 
+Result<void> TextOutput::write(std::string_view text) const {
+  if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) return {};
+  return fail(file_error(action, name, errno));
+}
+
+Result<void> TextOutput::flush() const {
+  if (std::fflush(file) != 0) return fail(file_error(action, name, errno));
+  if (std::ferror(file) == 0) return {};
+  return fail(ErrorKind::DataLoss, fmt::format("cannot {} {}: an earlier write failed", action, name));
+}
+
 Session::Session(std::string name, CommonFlags common, Interrupt& interrupt)
     : name_(std::move(name)),
       common_(std::move(common)),
@@ -53,29 +65,29 @@ void Session::say(std::string_view line) const {
   std::fflush(to);
 }
 
+TextOutput Session::element_output() const {
+  constexpr const char* kAction = "write the elements to";
+  return json_on_stdout() ? TextOutput{stderr, kAction, "stderr"} : TextOutput{stdout, kAction, "stdout"};
+}
+
 Result<std::string> Session::folder() {
   if (!folder_.empty()) return folder_;
   namespace fs = std::filesystem;
-  std::error_code problem;
   if (!common_.logdir.empty()) {
-    fs::create_directories(common_.logdir, problem);
-    if (problem) {
-      return fail(ErrorKind::FailedPrecondition,
-                  fmt::format("{}: cannot create the folder: {}", common_.logdir, problem.message()));
-    }
+    HEADPOND_TRY(make_folders(common_.logdir));
     return folder_ = common_.logdir;
   }
   std::string stem = name_;
   std::replace(stem.begin(), stem.end(), ' ', '-');
   const fs::path runs = "headpond-runs";
+  std::error_code problem;
   fs::create_directories(runs, problem);
   for (int64_t n = 1; !problem; ++n) {
     const fs::path path = runs / fmt::format("{}-{}", stem, n);
     if (fs::create_directory(path, problem)) return folder_ = path.string();
   }
-  return fail(ErrorKind::FailedPrecondition,
-              fmt::format("{}: cannot create a folder for the run: {} (choose another folder by --logdir)",
-                          runs.string(), problem.message()));
+  const Error error = file_error("make a folder in", runs.string(), problem.value());
+  return fail(Error::of_system(error.kind(), error.message() + "; choose another one by --logdir", error.os_error()));
 }
 
 void Session::write_head(JsonWriter& json) const {
@@ -108,9 +120,9 @@ Result<void> Session::write_json(const std::function<void(JsonWriter&)>& members
   json.member("wall_s", static_cast<double>(now_ns() - start_ns_) * 1e-9).end_object();
   const std::string text = json.take() + "\n";
   if (!json_on_stdout()) return write_file_atomically(common_.json, {std::as_bytes(std::span(text))});
-  fmt::print(stdout, "{}", text);
-  if (std::fflush(stdout) != 0) return fail(ErrorKind::FailedPrecondition, "stdout: cannot write the JSON object");
-  return {};
+  const TextOutput output{stdout, "write the JSON object to", "stdout"};
+  HEADPOND_TRY(output.write(text));
+  return output.flush();
 }
 
 void write_error(JsonWriter& json, const Error& error) {

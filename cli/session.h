@@ -2,6 +2,7 @@
 // One call of the program: human-readable text, the JSON object, the folder for files, requests to stop.
 #pragma once
 
+#include <cstdio>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -26,6 +27,18 @@ TorchInfo torch_info();
 /// The message and the causes that it does not say already, without the kind.
 std::string with_causes(const Error& error);
 
+/// A stream that tells why text cannot be written: "cannot write order: No space left on device (ENOSPC)".
+struct TextOutput {
+  std::FILE* file;     ///< Not owned.
+  std::string action;  ///< For errors: "write", or "write the elements to".
+  std::string name;    ///< The file, or "stdout".
+
+  /// The text may stay in the stream's buffer: call flush() at the end.
+  Result<void> write(std::string_view text) const;
+  /// Also an error iff an earlier write to the stream failed.
+  Result<void> flush() const;
+};
+
 /// What this build has, by name. "torch" says whether headpond-torch was built.
 std::vector<std::pair<std::string, bool>> components();
 
@@ -45,6 +58,8 @@ class Session {
 
   /// Prints a line to stdout, or to stderr if the JSON object goes to stdout; prints nothing under --quiet.
   void say(std::string_view line) const;
+  /// For a verb that prints elements: the stream that say() uses.
+  TextOutput element_output() const;
 
   /// The folder of this run's files, created by the first call: --logdir, or headpond-runs/<name>-<n> with the first
   /// free n.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -66,7 +67,16 @@ TEST_F(SessionTest, LogdirNamesTheFolder) {
 TEST_F(SessionTest, AFolderThatCannotBeMadeIsAnErrorThatNamesIt) {
   std::ofstream("file") << "x";
   Session session("demo", {.logdir = "file/b"}, interrupt_);
-  EXPECT_THAT(session.folder().error().message(), HasSubstr("file/b"));
+  const Error error = session.folder().error();
+  EXPECT_EQ(error.kind(), ErrorKind::NotFound);
+  EXPECT_EQ(error.os_error(), ENOTDIR);
+  EXPECT_THAT(error.message(), HasSubstr("file/b"));
+  std::ofstream("headpond-runs") << "x";
+  Session without_name("demo", {}, interrupt_);
+  const Error of_runs = without_name.folder().error();
+  EXPECT_EQ(of_runs.kind(), ErrorKind::NotFound);
+  EXPECT_EQ(of_runs.os_error(), ENOTDIR);
+  EXPECT_THAT(of_runs.message(), AllOf(HasSubstr("headpond-runs"), HasSubstr("--logdir")));
 }
 
 TEST_F(SessionTest, JsonBeginsWithTheCommonMembersAndIsWrittenOnce) {

@@ -75,6 +75,24 @@ class Run(PlanCase):
         self.assertGreater((self.folder / "state").stat().st_size, 0)
         self.assertEqual(json.loads(done.stdout)["elements"], len(self.LEFT))
 
+    def test_output_that_the_disk_has_no_space_for_is_an_error_of_the_system(self):
+        def written_to(device, arguments):
+            with open(os.devnull if "/dev/full" in arguments else device, "wb") as stdout:
+                line = [PROGRAM, "run", "plan.toml", *arguments.replace("/dev/full", device).split()]
+                return subprocess.run(line, cwd=self.folder, env=self.environment, stdout=stdout, stderr=subprocess.PIPE, text=True,
+                                      timeout=LIMIT_S, check=False)
+
+        for stop in (16, 10000):  # The stream is written at its end, or before.
+            self.plan(step("range", stop=stop) + self.BAD + step("on_error", max_error_share=1))
+            self.expect(0, "run", "plan.toml", "--quarantine", f"bad{stop}.jsonl")
+            for arguments, what in (("--print", "the elements to stdout"), (f"--replay bad{stop}.jsonl", "the elements to stdout"),
+                                    ("--json", "the JSON object to stdout"), ("--order-out /dev/full", "/dev/full")):
+                done = written_to("/dev/null", arguments)
+                self.assertEqual(done.returncode, 0, (arguments, done.stderr))
+                done = written_to("/dev/full", arguments)
+                self.assertEqual(done.returncode, 1, (arguments, done.stderr))
+                self.assertIn(f"ResourceExhausted: cannot write {what}: No space left on device (ENOSPC)", done.stderr)
+
     def test_the_json_object_has_the_agreed_members(self):
         found = self.result("--digest")
         self.expect_members(found, "elements", "batches", "bytes", "seconds", "digest", "state_bytes", "wait_share", "peak_budget_bytes",

@@ -75,17 +75,15 @@ Result<Report> replay(Session& session, const Dataset& dataset, const std::strin
   if (!quarantine) return fail(quarantine.error());
   QuarantineReplay again(dataset);
   Totals totals{.broken_lines = quarantine->broken_lines};
-  std::FILE* const to = session.json_on_stdout() ? stderr : stdout;
+  const TextOutput output = session.element_output();
   for (const QuarantineEntry& entry : quarantine->entries) {
     if (session.stop().stop_requested() || (limit && totals.entries == *limit)) break;
     const auto element = again.read(entry);
     count(element, totals);
     if (!again.is_of_this_pipeline(entry)) ++totals.of_other_pipelines;
-    const std::string line = line_of(again, entry, totals.entries, element);
-    if (std::fwrite(line.data(), 1, line.size(), to) != line.size())
-      return fail(ErrorKind::FailedPrecondition, "the elements: cannot write");
+    HEADPOND_TRY(output.write(line_of(again, entry, totals.entries, element)));
   }
-  if (std::fflush(to) != 0) return fail(ErrorKind::FailedPrecondition, "the elements: cannot write");
+  HEADPOND_TRY(output.flush());
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
   if (totals.entries > 0 && totals.other == totals.entries) {
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", file, summary(totals)));

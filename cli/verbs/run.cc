@@ -4,6 +4,7 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -116,18 +117,18 @@ int64_t batch_depth(const Node& node) {
 class Sink {
  public:
   Sink(const Session& session, const Dataset& dataset, const RunFlags& flags)
-      : spec_(dataset.spec()),
-        batches_(batch_depth(*dataset.node()) > 0),
-        to_(flags.print ? session.json_on_stdout() ? stderr : stdout : nullptr) {
+      : spec_(dataset.spec()), batches_(batch_depth(*dataset.node()) > 0) {
+    if (flags.print) elements_ = session.element_output();
     totals_.are_batches = batches_;
     if (flags.digest) digest_ = std::make_unique<RunDigest>();
   }
 
   Result<void> open_order(const std::string& path) {
     if (path.empty()) return {};
-    order_.reset(std::fopen(path.c_str(), "w"));
-    order_path_ = path;
-    return order_ ? Result<void>() : cannot_write(path);
+    order_file_.reset(std::fopen(path.c_str(), "w"));
+    if (!order_file_) return fail(file_error("open", path, errno));
+    order_ = {order_file_.get(), "write", path};
+    return {};
   }
 
   Result<void> take(const Batch& batch) {
@@ -136,17 +137,16 @@ class Sink {
     totals_.elements += batches_ ? rows_of_batch(spec_, element) : 1;
     for (size_t i = 0; i < element.size(); ++i) totals_.bytes += static_cast<int64_t>(element[i].byte_size());
     if (digest_) digest_->add(element);
-    if (order_) fmt::print(order_.get(), "{} {} {}\n", batch.epoch(), batch.index(), element.key);
-    if (to_ == nullptr) return {};
-    const std::string line = plan::element_json(spec_, element, batch.epoch(), batch.index());
-    if (std::fwrite(line.data(), 1, line.size(), to_) != line.size()) return cannot_write("the elements");
+    if (order_) HEADPOND_TRY(order_->write(fmt::format("{} {} {}\n", batch.epoch(), batch.index(), element.key)));
+    if (elements_) HEADPOND_TRY(elements_->write(plan::element_json(spec_, element, batch.epoch(), batch.index())));
     return {};
   }
 
   // While next() hangs: what was delivered reaches the files, but for a pipe that nobody reads.
   void save() {
-    for (std::FILE* const file : {to_, order_.get()}) {
-      if (file == nullptr || ftrylockfile(file) != 0) continue;
+    for (const std::optional<TextOutput>* const output : {&elements_, &order_}) {
+      if (!*output || ftrylockfile((*output)->file) != 0) continue;
+      std::FILE* const file = (*output)->file;
       pollfd ready{.fd = fileno(file), .events = POLLOUT, .revents = 0};
       if (poll(&ready, 1, 0) > 0 && (ready.revents & POLLOUT) != 0) (void)std::fflush(file);
       funlockfile(file);
@@ -154,24 +154,18 @@ class Sink {
   }
 
   Result<Totals> finish() {
-    if (to_ != nullptr && std::fflush(to_) != 0) return fail(cannot_write("the elements").error());
-    if (order_ && (std::fflush(order_.get()) != 0 || std::ferror(order_.get()) != 0))
-      return fail(cannot_write(order_path_).error());
+    if (elements_) HEADPOND_TRY(elements_->flush());
+    if (order_) HEADPOND_TRY(order_->flush());
     if (digest_) totals_.digest = digest_->text();
     return totals_;
   }
 
  private:
-  static Result<void> cannot_write(const std::string& what) {
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot write", what));
-  }
-
   const Spec spec_;
   const bool batches_;
-  std::FILE* const to_;
   std::unique_ptr<RunDigest> digest_;
-  File order_;
-  std::string order_path_;
+  File order_file_;
+  std::optional<TextOutput> elements_, order_;
   Totals totals_;
 };
 
