@@ -157,8 +157,15 @@ template <class F>
 inline constexpr bool kIsSupported<F> = Signature<F>::kIsConst && kAreArguments<typename Signature<F>::Arguments> &&
                                         IsReturned<typename Signature<F>::Result>::value;
 
-// Compile-time errors for other functions. One template for each type, so that it names the type.
+// Compile-time errors for other functions. One template for each type, so that it names the type. Nothing else is
+// compiled for such a function, so that these are the only errors.
 
+template <class F>
+void check_types_are_told() {
+  static_assert(kTellsTypes<F>,
+                "The types of the function's arguments are not known: write them instead of auto, have one operator() "
+                "only, and pass a function, not a value.");
+}
 template <class T>
 void check_argument_type() {
   static_assert(kIsArgument<T>,
@@ -178,9 +185,7 @@ void check_argument_types(std::tuple<A...>*) {
 }
 template <class F>
 void check_types() {
-  static_assert(kTellsTypes<F>,
-                "The types of the function's arguments are not known: write them instead of auto, have one operator() "
-                "only, and pass a function, not a value.");
+  check_types_are_told<F>();
   if constexpr (kTellsTypes<F>) {
     static_assert(Signature<F>::kIsConst,
                   "A mutable function may give another result for the same element: make it const.");

@@ -18,14 +18,31 @@ struct NestedFunction {
   std::function<Result<Dataset>(const Element& in)> call;               ///< May also throw.
 };
 
+template <class T>
+inline constexpr bool kIsDataset = std::is_same_v<T, Dataset> || std::is_same_v<T, Result<Dataset>>;
+
+/// True iff flat_map and interleave can call an F.
 template <class F>
-NestedFunction make_nested_function(F f) {
+inline constexpr bool kMakesDatasets = false;
+template <class F>
+  requires kTellsTypes<F>
+inline constexpr bool kMakesDatasets<F> = Signature<F>::kIsConst && kAreArguments<typename Signature<F>::Arguments> &&
+                                          kIsDataset<typename Signature<F>::Result>;
+
+template <class F>
+void check_nested_types() {
+  check_types_are_told<F>();
+  if constexpr (kTellsTypes<F>) {
+    static_assert(Signature<F>::kIsConst, "A mutable function may give another dataset for the same element.");
+    static_assert(kIsDataset<typename Signature<F>::Result>, "The function returns a Dataset, or a Result<Dataset>.");
+    check_argument_types(static_cast<typename Signature<F>::Arguments*>(nullptr));
+  }
+}
+
+/// REQUIRES: kMakesDatasets<F>.
+template <class F>
+NestedFunction nested_function_of(F f) {
   using Arguments = typename Signature<F>::Arguments;
-  using Value = typename Signature<F>::Result;
-  static_assert(Signature<F>::kIsConst, "A mutable function may give another dataset for the same element.");
-  static_assert(std::is_same_v<Value, Dataset> || std::is_same_v<Value, Result<Dataset>>,
-                "The function returns a Dataset, or a Result<Dataset>.");
-  check_argument_types(static_cast<Arguments*>(nullptr));
   NestedFunction made;
   if constexpr (std::is_same_v<Arguments, std::tuple<Element>>) {
     made.check = [](const std::string&, const Spec&) {};
@@ -42,6 +59,16 @@ NestedFunction make_nested_function(F f) {
     }(std::make_index_sequence<std::tuple_size_v<Arguments>>());
   }
   return made;
+}
+
+template <class F>
+NestedFunction make_nested_function(F f) {
+  if constexpr (kMakesDatasets<F>) {
+    return nested_function_of(std::move(f));
+  } else {
+    check_nested_types<F>();
+    return {};
+  }
 }
 
 }  // namespace headpond::internal
