@@ -18,20 +18,14 @@ class StatsCell {
   std::atomic<int64_t> value_ = 0;
 };
 
-/// The number of waits and their total time. Any number of writers: after a wait, a locked instruction costs little.
-class WaitCell {
+/// The same for any number of writers, by a locked instruction.
+class SharedStatsCell {
  public:
-  /// `is_first`: false if the same waiter continues to wait.
-  void add(int64_t waited_ns, bool is_first = true) {
-    if (is_first) count_.fetch_add(1, std::memory_order_relaxed);
-    total_ns_.fetch_add(waited_ns, std::memory_order_relaxed);
-  }
-  int64_t count() const { return count_.load(std::memory_order_relaxed); }
-  int64_t total_ns() const { return total_ns_.load(std::memory_order_relaxed); }
+  void add(int64_t amount) { value_.fetch_add(amount, std::memory_order_relaxed); }
+  int64_t get() const { return value_.load(std::memory_order_relaxed); }
 
  private:
-  std::atomic<int64_t> count_ = 0;
-  std::atomic<int64_t> total_ns_ = 0;
+  std::atomic<int64_t> value_ = 0;
 };
 
 }  // namespace headpond

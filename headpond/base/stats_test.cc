@@ -22,14 +22,6 @@ TEST(StatsCell, ReadersSeeASumThatNeverGoesBack) {
   }
 }
 
-TEST(WaitCell, CountsAndSums) {
-  WaitCell cell;
-  cell.add(5);
-  cell.add(7);
-  EXPECT_EQ(cell.count(), 2);
-  EXPECT_EQ(cell.total_ns(), 12);
-}
-
 TEST(Clock, DeadlinesDoNotOverflow) {
   EXPECT_EQ(deadline_ns(100, std::chrono::nanoseconds(5)), 105);
   EXPECT_EQ(deadline_ns(100, kForever), INT64_MAX);

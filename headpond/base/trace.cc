@@ -24,6 +24,7 @@ class OpenSpan {
   void begin(const Event& task, const Joined& joined, uint64_t session) {
     first_ = task;
     names_ = joined.names;
+    sender_ = joined.sender;
     session_ = session;
     end_ns_.store(task.start_ns + task.length_ns, std::memory_order_relaxed);
     last_.store(joined.last, std::memory_order_relaxed);
@@ -45,9 +46,9 @@ class OpenSpan {
   }
 
   // Its thread calls these without the lock: what begin() wrote, no other thread changes.
-  bool takes(const Event& task, uint64_t session) const {
+  bool takes(const Event& task, const Joined& joined, uint64_t session) const {
     const int64_t between = task.start_ns - end_ns_.load(std::memory_order_relaxed);
-    return !is_empty() && session_ == session && first_.name == task.name &&
+    return !is_empty() && session_ == session && sender_ == joined.sender && first_.name == task.name &&
            first_.args.values[0] == task.args.values[0] && task.length_ns <= internal::kShortTaskNs && between >= 0 &&
            between <= internal::kMostBetweenNs &&
            task.start_ns + task.length_ns - first_.start_ns <= internal::kLongestJoinedNs;
@@ -62,6 +63,7 @@ class OpenSpan {
  private:
   Event first_ = {};
   const ArgNames* names_ = nullptr;
+  const void* sender_ = nullptr;
   uint64_t session_ = 0;
   std::atomic<int64_t> end_ns_ = 0, last_ = 0, sum_ = 0, count_ = 0;  // Count 0: there is none.
 };
@@ -157,6 +159,7 @@ ThreadBuffer& own_buffer() {
 namespace internal {
 
 std::atomic<bool> recording = false;
+std::atomic<uint64_t> recorded_session = 0;
 
 // What begins now is no part of the tasks before it.
 int64_t span_start() {
@@ -179,10 +182,14 @@ void record(const Event& event) {
   add_to(buffer, event);
 }
 
+void record_flow(Kind begin_or_end, uint64_t id, int64_t at_ns) {
+  record({"element", at_ns, 0, id, begin_or_end, Category::op});
+}
+
 void record_task(const Event& task, const Joined& joined) {
   ThreadBuffer& buffer = own_buffer();
   const uint64_t now = session();
-  if (buffer.open.takes(task, now)) return buffer.open.add(task, joined);
+  if (buffer.open.takes(task, joined, now)) return buffer.open.add(task, joined);
   MutexLock lock(buffer.mu);
   buffer.enter(now);
   close_span(buffer);
@@ -199,11 +206,15 @@ void start(size_t events_per_thread, Keep keep) {
   std::erase_if(all.buffers, [](const auto& buffer) { return buffer.use_count() == 1; });
   all.limit = events_per_thread;
   all.keep = keep;
-  all.session.fetch_add(1, std::memory_order_release);
+  const uint64_t session = all.session.fetch_add(1, std::memory_order_release) + 1;
   internal::recording = true;
+  internal::recorded_session = session;
 }
 
-void stop() { internal::recording = false; }
+void stop() {
+  internal::recording = false;
+  internal::recorded_session = 0;
+}
 
 std::vector<ThreadEvents> collect() {
   Registry& all = registry();
@@ -271,11 +282,11 @@ void counter(const char* name, int64_t value) {
 }
 
 void flow_begin(uint64_t id) {
-  if (enabled()) internal::record({"element", now_ns(), 0, id, Kind::flow_begin, Category::op});
+  if (enabled()) internal::record_flow(Kind::flow_begin, id, now_ns());
 }
 
 void flow_end(uint64_t id) {
-  if (enabled()) internal::record({"element", now_ns(), 0, id, Kind::flow_end, Category::op});
+  if (enabled()) internal::record_flow(Kind::flow_end, id, now_ns());
 }
 
 }  // namespace headpond::trace

@@ -159,9 +159,10 @@ constexpr ArgNames kTask{{"epoch", "unit", "first", "count"}};
 constexpr ArgNames kTasks{{"epoch", "unit", "last_unit", "count"}};
 
 // A task of 10 elements. Times are in ns.
-void record_task(int64_t start, int64_t length, int64_t unit, int64_t epoch = 0, const char* name = "map") {
+void record_task(int64_t start, int64_t length, int64_t unit, int64_t epoch = 0, const char* name = "map",
+                 const void* sender = nullptr) {
   internal::record_task({name, start, length, 0, Kind::span, Category::op, {&kTask, {epoch, unit, 0, 10}}},
-                        {&kTasks, unit, 10});
+                        {sender, &kTasks, unit, 10});
 }
 
 std::vector<Event> recorded() {
@@ -213,6 +214,8 @@ TEST(TraceOfShortTasks, OthersHaveTheirOwn) {
   EXPECT_EQ(spans_with([] { record_task(1600, 500, 4); }), 1U) << "control";
   EXPECT_EQ(spans_with([] { record_task(1600, 500, 4, 1); }), 2U) << "of another epoch";
   EXPECT_EQ(spans_with([] { record_task(1600, 500, 4, 0, "batch"); }), 2U) << "of another stage";
+  const int other = 0;
+  EXPECT_EQ(spans_with([&] { record_task(1600, 500, 4, 0, "map", &other); }), 2U) << "of another stage of that name";
   EXPECT_EQ(spans_with([] { record_task(1500 + internal::kMostBetweenNs + 1, 500, 4); }), 2U) << "after a pause";
   EXPECT_EQ(spans_with([] { record_task(1600, internal::kShortTaskNs + 1, 4); }), 2U) << "that is long";
 }

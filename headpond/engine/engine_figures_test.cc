@@ -302,6 +302,20 @@ TEST(LoaderSteps, SayWhatTheProgramDidItself) {
   EXPECT_LT(steps(1).helped_ns, 5e6) << "control: a worker takes what is dear";
 }
 
+// Rows that are padded are copied when all of them are there.
+TEST(LoaderSteps, SayWhatTheProgramDidToPutABatchTogether) {
+  const auto of_size = [](int64_t values) { return Tensor::from(std::vector<int64_t>(values, 1), {values}); };
+  const Tensor some = of_size(400'000), more = of_size(500'000);
+  const auto either = [=](int64_t x) { return x % 2 == 0 ? some : more; };
+  Loader loader(range(64) | map(either, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(8), {.threads = 0});
+  const LoaderStats stats = take_all(loader);
+  EXPECT_EQ(stats.steps.steps, 8);
+  EXPECT_GE(stats.steps.helped_ns, 0.8 * stats.steps.call_ns);
+  const StageTotals& totals = stats.stages.at(0).totals;
+  EXPECT_GE(totals.make.wall_ns + totals.open.wall_ns, 0.8 * stats.steps.call_ns) << "so does the stage";
+  EXPECT_LE(totals.make.wall_ns + totals.open.wall_ns, stats.steps.call_ns);
+}
+
 TEST(LoaderSteps, APauseIsNotPartOfAStep) {
   Loader loader(range(8), {.threads = 1}), other(range(8), {.threads = 1});
   ASSERT_TRUE(loader.next());

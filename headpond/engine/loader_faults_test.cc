@@ -249,6 +249,28 @@ TEST(LoaderFaults, InAnyOrderErrorsLeaveNothingInTheState) {
   EXPECT_EQ(values, 3996);
 }
 
+TEST(LoaderFaults, InAnyOrderAnErrorThatWasGivenBeforeTheRestoreIsNotCountedAgain) {
+  const auto gate = std::make_shared<Gate>();
+  const Dataset dataset = range(20) | map([gate](int64_t x) -> Result<int64_t> {
+                            if (x == 0) gate->pass();
+                            if (x == 5 || x == 15) return fail(ErrorKind::DataLoss, "bad");
+                            return x;
+                          });
+  const LoaderOptions options{.threads = 2, .consumer_helps = false, .deterministic = false};
+  const auto errors_of = [](const Loader& loader) { return loader.stats().stages.at(0).totals.errors; };
+  Loader loader(dataset, options);
+  for (int i = 0; i < 10; ++i) (void)loader.next();
+  EXPECT_EQ(errors_of(loader), 1) << "that of 5";
+  const std::string state = loader.state();
+  gate->open = true;
+  auto restored = Loader::restored(dataset, options, state);
+  ASSERT_TRUE(restored) << restored.error();
+  int errors = 0;
+  for (auto next = restored->next(); !at_end(next); next = restored->next()) errors += next ? 0 : 1;
+  EXPECT_EQ(errors, 1) << "that of 15";
+  EXPECT_EQ(errors_of(*restored), 1);
+}
+
 TEST(LoaderFaults, InAnyOrderASlowElementIsNotLeftFarBehind) {
   for (const bool blocking : {false, true}) {
     const auto gate = std::make_shared<Gate>();

@@ -62,6 +62,47 @@ TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
   EXPECT_EQ(rows, (std::map<int64_t, int64_t>{{0, 64}, {1, 64}}));
 }
 
+// A task asks a stream for several elements, and may get fewer.
+TEST(LoaderTrace, TasksOfAStreamSayHowManyCame) {
+  const Recording recording;
+  const auto make = [](uint64_t) -> Generator {
+    return [i = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      if (i == 7) return std::nullopt;
+      if (i == 3) busy_us(2000);  // Longer than a task is to last.
+      return Element{Tensor::scalar(i++)};
+    };
+  };
+  Loader loader(from_generator(make, {{"x", DType::i64, {}}}), {.epochs = 3, .threads = 1});
+  while (loader.next()) {
+  }
+  std::map<int64_t, int64_t> elements;  // Of each epoch.
+  for (const Event& task : Recording::of(Kind::span, loader.stats().stages.at(0).name)) {
+    elements[said(task, "epoch")] += said(task, "count");
+  }
+  EXPECT_EQ(elements, (std::map<int64_t, int64_t>{{0, 7}, {1, 7}, {2, 7}}));
+}
+
+// Padding copies the rows when all are made.
+TEST(LoaderTrace, ALongAssemblyIsShown) {
+  const auto assemblies = [](int64_t values) {
+    const auto make = [values](int64_t x) {
+      return Tensor::from(std::vector<int64_t>(static_cast<size_t>(values + x % 2), x), {values + x % 2});
+    };
+    const Recording recording;
+    Loader loader(range(16) | map(make, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(4), {.threads = 1});
+    while (loader.next()) {
+    }
+    return Recording::of(Kind::span, "assemble");
+  };
+  const std::vector<Event> shown = assemblies(100'000);
+  ASSERT_EQ(shown.size(), 4U);
+  std::vector<int64_t> batches;
+  for (const Event& assembly : shown) batches.push_back(said(assembly, "unit"));
+  std::sort(batches.begin(), batches.end());
+  EXPECT_EQ(batches, (std::vector<int64_t>{0, 1, 2, 3}));
+  EXPECT_LT(assemblies(1).size(), 4U) << "control";
+}
+
 TEST(LoaderTrace, LongTasksSayWhichRowsTheyMake) {
   const Recording recording;
   const Step slow = map([](int64_t x) {

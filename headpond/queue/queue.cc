@@ -160,7 +160,7 @@ void Queue::set_failure(Error cause) const {
   if (state_->home().is_here()) state_->set_failure(std::move(cause));
 }
 bool Queue::is_closed() const { return state_->gate().refuses_puts(); }
-int64_t Queue::size() const { return state_->stats().size; }
+int64_t Queue::size() const { return state_->counts().size; }
 QueueStats Queue::stats() const { return state_->stats(); }
 const std::string& Queue::name() const { return state_->options().name; }
 int64_t Queue::capacity() const { return state_->options().capacity; }

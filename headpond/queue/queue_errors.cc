@@ -27,7 +27,7 @@ Error QueueState::put_error(WaitResult waited, const Wait& wait) const {
       return {
           ErrorKind::DeadlineExceeded,
           fmt::format("Enqueue operation timed out after {} ms: {} has {} of {} elements{}", milliseconds(wait),
-                      label(), stats().size, capacity_,
+                      label(), counts().size, capacity_,
                       options_.memory_limit < 0 ? "" : fmt::format(", memory limit {} bytes", options_.memory_limit))};
     case WaitResult::abandoned:
       return abandoned_error();
@@ -44,7 +44,7 @@ Error QueueState::too_large(int64_t bytes) const {
 }
 
 Error QueueState::take_error(WaitResult waited, int64_t requested, const Wait& wait) const {
-  const int64_t size = stats().size;
+  const int64_t size = counts().size;
   switch (waited) {
     case WaitResult::closed: {
       MutexLock lock(mu_);

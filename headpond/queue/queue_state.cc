@@ -51,6 +51,7 @@ QueueState::~QueueState() {
 // storage never disagree.
 struct QueueState::PutLock {
   QueueState& queue;
+  WaitContext& context;
   int64_t stored = 0;
   void commit() {
     if (stored == 0) return;
@@ -66,6 +67,7 @@ struct QueueState::PutLock {
 
 struct QueueState::TakeLock {
   QueueState& queue;
+  WaitContext& context;
   int64_t taken = 0;
   int64_t bytes = 0;  // Bytes of those taken.
   void commit() {
@@ -78,9 +80,34 @@ struct QueueState::TakeLock {
   }
 };
 
+// Elements first, first + 1, ... go in.
+[[gnu::noinline]] void QueueState::show_put(uint64_t first, int64_t count, WaitContext& context) {
+  if (!shown_.is_recorded()) return;
+  const int64_t now = now_ns();
+  const uint64_t end = first + static_cast<uint64_t>(count);
+  for (uint64_t next = shown_.next(first); next < end; next = shown_.next(next + 1)) {
+    context.show(now);
+    trace::internal::record_flow(trace::Kind::flow_begin, flow_id(next), now);
+    shown_.shown(now);
+  }
+}
+
+// The last `count` elements that were taken.
+[[gnu::noinline]] void QueueState::show_taken(int64_t count, WaitContext& context) {
+  if (order_->last_number() == TakeOrder::kNoNumber || !shown_.is_recorded()) return;
+  const int64_t now = now_ns();
+  const uint64_t end = order_->last_number() + 1;
+  for (uint64_t next = shown_.next(end - static_cast<uint64_t>(count)); next < end; next = shown_.next(next + 1)) {
+    context.show(now);
+    trace::internal::record_flow(trace::Kind::flow_end, flow_id(next), now);
+  }
+}
+
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
   std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
-  if (trace::enabled()) trace::flow_begin(flow_id(static_cast<uint64_t>(gate_.put_count() + lock.stored)));
+  const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
+  if (shown_.may_show(number)) [[unlikely]]
+    show_put(number, 1, lock.context);
   packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
@@ -100,17 +127,12 @@ inline int64_t QueueState::inside(const TakeLock& lock) {
   if (byte_limit_ >= 0) [[unlikely]]
     lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
   packing_.unpack(slot, element);
-  trace_taken();
-}
-
-inline void QueueState::trace_taken() const {
-  if (trace::enabled() && order_->last_number() != TakeOrder::kNoNumber) {
-    trace::flow_end(flow_id(order_->last_number()));
-  }
+  if (shown_.may_show(order_->last_number())) [[unlikely]]
+    show_taken(1, lock.context);
 }
 
 void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock) {
-  if (!packing_.is_plain() || trace::enabled()) {
+  if (!packing_.is_plain()) {
     for (; first < end; ++first) put(components_.row(rows, first), lock);
     return;
   }
@@ -118,6 +140,8 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
     const std::span<std::byte> run = slots_.write_run(end - first);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
+    const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
+    if (shown_.may_show_any(number, number + static_cast<uint64_t>(count))) show_put(number, count, lock.context);
     slots_.advance_write(count);
     lock.stored += count;
     first += count;
@@ -125,14 +149,14 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
 }
 
 Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
-  const trace::Span span(put_span_.get(), trace::Category::wait);
   if (auto fits = components_.check(element); !fits) return fail(with_name(fits.error()));
   if (byte_limit_ >= 0) [[unlikely]]
     return enqueue_sized(std::move(element), wait);
   WaitContext context(wait, this, Verb::enqueue);
+  const CallSpan span(put_span_, shown_, context);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) {
-    PutLock lock{*this};
+    PutLock lock{*this, context};
     waited = gate_.await_room(context);
     if (waited == WaitResult::go) put(std::move(element), lock);
   }
@@ -143,9 +167,10 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
 Result<void> QueueState::enqueue_sized(Element&& element, const Wait& wait) {
   if (const int64_t bytes = byte_size(element); bytes > byte_limit_) return fail(too_large(bytes));
   WaitContext context(wait, this, Verb::enqueue);
+  const CallSpan span(put_span_, shown_, context);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) {
-    PutLock lock{*this};
+    PutLock lock{*this, context};
     waited = gate_.await_room(context);
     if (waited == WaitResult::go) waited = put_sized(std::move(element), lock, context);
   }
@@ -154,7 +179,6 @@ Result<void> QueueState::enqueue_sized(Element&& element, const Wait& wait) {
 }
 
 Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
-  const trace::Span span(put_span_.get(), trace::Category::wait);
   const Result<int64_t> count = components_.check_rows(rows);
   if (!count) return fail(with_name(count.error()));
   if (*count == 0) return {};
@@ -162,6 +186,7 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
     if (const int64_t bytes = components_.row_bytes(rows, i); bytes > byte_limit_) return fail(too_large(bytes));
   }
   WaitContext context(wait, this, Verb::enqueue);
+  const CallSpan span(put_span_, shown_, context);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) waited = put_many(rows, *count, context);
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
@@ -188,7 +213,7 @@ WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& 
 }
 
 WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext& context) {
-  PutLock lock{*this};
+  PutLock lock{*this, context};
   for (int64_t done = 0; done < count;) {
     // While there is room, nobody else would notice.
     const bool is_over = context.is_over();
@@ -212,11 +237,11 @@ WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext&
 }
 
 Result<Element> QueueState::dequeue(const Wait& wait) {
-  const trace::Span span(take_span_.get(), trace::Category::wait);
   Result<Element> result;  // Returned on all paths, so that the element is never moved.
   WaitContext context(wait, this, Verb::dequeue);
+  const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
-    TakeLock lock{*this};
+    TakeLock lock{*this, context};
     waited = gate_.await_obtainable(1, context);
     if (waited == WaitResult::go) [[likely]]
       take(lock, *result);
@@ -231,7 +256,6 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
 }
 
 Result<Element> QueueState::dequeue_many(int64_t n, bool or_fewer, const Wait& wait) {
-  const trace::Span span(take_span_.get(), trace::Category::wait);
   if (n < 0)
     return fail(with_name({ErrorKind::InvalidArgument, fmt::format("expected a count of at least 0, received {}", n)}));
   if (auto can = components_.check_can_stack(); !can) return fail(with_name(can.error()));
@@ -248,8 +272,9 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   PendingBatch taken;
   Result<Element> batch;  // Whatever is returned is this one.
   WaitContext context(wait, this, Verb::dequeue);
+  const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
-    TakeLock lock{*this};
+    TakeLock lock{*this, context};
     if (take_rows(n, lock, context, *batch)) return batch;
     waited = collect(n, or_fewer, lock, context, taken, *batch);
     if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
@@ -295,9 +320,15 @@ void QueueState::fill(Element& batch, const PendingBatch& taken) const {
   }
 }
 
+// `count` elements whose numbers follow each other, the last one that of the last element taken.
+inline void QueueState::trace_taken(int64_t count, WaitContext& context) {
+  const uint64_t end = order_->last_number() + 1;
+  if (shown_.may_show_any(end - static_cast<uint64_t>(count), end)) show_taken(count, context);
+}
+
 // The common case: all are there, and their values go from where they lie into the batch. False: nothing was done.
 bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch) {
-  if (!packing_.is_plain() || !order_->is_straight() || trace::enabled()) return false;
+  if (!packing_.is_plain() || !order_->is_straight()) return false;
   if (gate_.await_obtainable(1, context) != WaitResult::go) return false;
   if (gate_.known_inside() < n && gate_.obtainable() < n) return false;
   components_.append_rows(n, batch);
@@ -308,6 +339,7 @@ bool QueueState::take_rows(int64_t n, TakeLock& lock, WaitContext& context, Elem
     packing_.unpack_rows(run.data(), slots_.stride(), done, count, batch);
     lock.taken += count;
     done += count;
+    trace_taken(count, lock.context);
   }
   return true;
 }
@@ -337,13 +369,13 @@ void QueueState::take_run(TakeLock& lock, int64_t count, std::vector<std::byte>&
   taken.resize(before + static_cast<size_t>(count) * bytes);
   std::byte* to = taken.data() + before;
   lock.taken += count;
-  if (!trace::enabled()) {
-    order_->next_run(inside, count, to);
-  } else {
-    for (int64_t i = 0; i < count; ++i) {
-      std::memcpy(to + static_cast<size_t>(i) * bytes, order_->next(inside - i), bytes);
-      trace_taken();
-    }
+  const bool is_straight = order_->is_straight();
+  for (int64_t i = 0; i < count;) {
+    // An order that mixes gives numbers that do not follow each other.
+    const int64_t run = !is_straight && shown_.one_of() == 1 ? 1 : count - i;
+    order_->next_run(inside - i, run, to + static_cast<size_t>(i) * bytes);
+    trace_taken(is_straight ? run : 1, lock.context);
+    i += run;
   }
   if (byte_limit_ >= 0) lock.bytes += packing_.payload_bytes({to, static_cast<size_t>(count) * bytes});
 }
@@ -388,7 +420,7 @@ void QueueState::set_failure(Error cause) {
   if (!failure_) failure_ = std::move(cause);
 }
 
-QueueStats QueueState::stats() const {
+QueueStats QueueState::counts() const {
   // Elements go on moving: the counts are of one moment if none was put between two looks. Of a stream without a pause
   // some count between the last two looks was true when the other one was read: one that the capacity allows.
   constexpr int kMostLooks = 16;
@@ -411,6 +443,15 @@ QueueStats QueueState::stats() const {
           .capacity = capacity_,
           .min_after_dequeue = type_.min_after_dequeue,
           .size = enqueued - dequeued};
+}
+
+QueueStats QueueState::stats() const {
+  QueueStats all = counts();
+  all.enqueue_wait_p50_ns = gate_.put_waits().quantile_ns(0.5);
+  all.enqueue_wait_p99_ns = gate_.put_waits().quantile_ns(0.99);
+  all.dequeue_wait_p50_ns = gate_.take_waits().quantile_ns(0.5);
+  all.dequeue_wait_p99_ns = gate_.take_waits().quantile_ns(0.99);
+  return all;
 }
 
 }  // namespace headpond::internal

@@ -11,10 +11,10 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
-#include "headpond/base/trace.h"
 #include "headpond/queue/fill_check_internal.h"
 #include "headpond/queue/producers_internal.h"
 #include "headpond/queue/queue.h"
+#include "headpond/queue/queue_trace_internal.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"
@@ -34,26 +34,6 @@ struct QueueType {
   std::unique_ptr<TakeOrder> (*make_order)(Slots& slots, const Packing& packing, uint64_t seed);
 };
 
-/// The name of a queue's trace spans. An interned name is kept for ever, so it is interned only when a trace is taken:
-/// a program that makes queues again and again does not grow.
-class SpanName {
- public:
-  SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
-  /// nullptr while no trace is taken.
-  const char* get() { return trace::enabled() ? interned() : nullptr; }
-
- private:
-  [[gnu::noinline]] const char* interned() {
-    const char* name = name_.load(std::memory_order_acquire);
-    if (name == nullptr) name_.store(name = trace::intern(verb_ + (" " + queue_)), std::memory_order_release);
-    return name;
-  }
-
-  const char* const verb_;
-  const std::string& queue_;
-  std::atomic<const char*> name_ = nullptr;
-};
-
 class QueueState : public WaitHost, public std::enable_shared_from_this<QueueState> {
  public:
   QueueState(QueueOptions options, const QueueType& type);
@@ -70,6 +50,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const QueueType& type() const { return type_; }
   const Gate& gate() const { return gate_; }
   QueueStats stats() const;
+  QueueStats counts() const;  ///< The same without percentiles, which take a microsecond.
 
   Producers& producers() { return producers_; }
   const HomeProcess& home() const { return home_; }
@@ -97,6 +78,9 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
   bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
+  void show_put(uint64_t first, int64_t count, WaitContext& context);
+  void show_taken(int64_t count, WaitContext& context);
+  void trace_taken(int64_t count, WaitContext& context);
   WaitResult collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, PendingBatch& taken,
                      Element& batch);
   void take_run(TakeLock& lock, int64_t count, std::vector<std::byte>& taken);
@@ -104,7 +88,6 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   WaitResult take_at_once(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context,
                           std::vector<std::byte>& taken);
   Element batch_for(PendingBatch& taken) const;
-  void trace_taken() const;
   Result<Element> take_batch(int64_t n, bool or_fewer, const Wait& wait);
   void fill(Element& batch, const PendingBatch& taken) const;
   Error put_error(WaitResult waited, const Wait& wait) const;
@@ -127,6 +110,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const int64_t byte_limit_;  // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;
+  ShownElements shown_;  // Read by each call, and written seldom.
 
   Gate gate_;
   int64_t bytes_in_ = 0;                // Payload that was put, under the put lock. Counted if there is a byte_limit_.

@@ -198,6 +198,31 @@ TEST_P(Outcome, StatsCountWaitsInLineAlsoOfThoseWhoGiveUpThere) {
   EXPECT_GE(queue.stats().dequeue_wait_ns, 4 * 20'000'000);
 }
 
+TEST_P(Outcome, StatsTellATypicalWaitAndALongOneOfEachSide) {
+  const Queue queue = make(1);
+  for (int i = 0; i < 10; ++i) {
+    auto taken = later([&] { return queue.dequeue(); });
+    until_waiting(queue, 0, 1);
+    std::this_thread::sleep_for(milliseconds(i == 0 ? 40 : 4));
+    ASSERT_TRUE(queue.enqueue(one(i)));
+    ASSERT_TRUE(taken.get());
+  }
+  QueueStats stats = queue.stats();
+  EXPECT_GE(stats.dequeue_wait_p50_ns, 4'000'000);
+  EXPECT_GE(stats.dequeue_wait_p99_ns, 40'000'000);
+  EXPECT_LT(stats.dequeue_wait_p50_ns, stats.dequeue_wait_p99_ns);
+  EXPECT_EQ(stats.enqueue_wait_p50_ns, 0) << "none waited";
+  EXPECT_EQ(stats.enqueue_wait_p99_ns, 0);
+  ASSERT_TRUE(queue.enqueue(one(1)));
+  auto put = later([&] { return queue.enqueue(one(2)); });
+  until_waiting(queue, 1, 0);
+  std::this_thread::sleep_for(milliseconds(4));
+  ASSERT_TRUE(queue.dequeue());
+  ASSERT_TRUE(put.get());
+  stats = queue.stats();
+  EXPECT_GE(stats.enqueue_wait_p50_ns, 4'000'000);
+}
+
 TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
   const Queue queue = make(-1);
   std::vector<std::future<void>> puts;

@@ -43,6 +43,10 @@ Dict stats_of(const PythonQueue& queue) {
   all["capacity"] = stats.capacity;
   all["min_after_dequeue"] = stats.min_after_dequeue;
   all["size"] = stats.size;
+  all["enqueue_wait_p50_ns"] = stats.enqueue_wait_p50_ns;
+  all["enqueue_wait_p99_ns"] = stats.enqueue_wait_p99_ns;
+  all["dequeue_wait_p50_ns"] = stats.dequeue_wait_p50_ns;
+  all["dequeue_wait_p99_ns"] = stats.dequeue_wait_p99_ns;
   return all;
 }
 

@@ -14,8 +14,9 @@
 
 namespace headpond {
 
-/// Any number of readers at any time; one writer at a time.
-class LogHistogram {
+/// Any number of readers at any time. `Cell` counts, and says how many may write at once.
+template <class Cell>
+class BasicLogHistogram {
  public:
   /// A negative value counts as 0.
   void add(int64_t value) {
@@ -54,8 +55,11 @@ class LogHistogram {
     return static_cast<int64_t>(((uint64_t{kSub} + cell % kSub + 1) << shift) - 1);
   }
 
-  std::array<StatsCell, kCells> cells_;
-  StatsCell count_;
+  std::array<Cell, kCells> cells_;
+  Cell count_;
 };
+
+using LogHistogram = BasicLogHistogram<StatsCell>;              ///< One writer at a time.
+using SharedLogHistogram = BasicLogHistogram<SharedStatsCell>;  ///< Any number of writers.
 
 }  // namespace headpond

@@ -32,6 +32,7 @@ constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
 constexpr int64_t kLongEnoughToCompareNs = 50'000;
+constexpr int64_t kBetweenCountersNs = 50'000;
 constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
 
 struct Usage {
@@ -133,19 +134,23 @@ Got ReorderBuffer::next(Context& context, Element& out) {
 
 Got ReorderBuffer::give_one(Context& context, Element& out) {
   const Got got = give(*current_, context, out);
+  count_given(got);
+  return got;
+}
+
+void ReorderBuffer::count_given(Got got) {
   holes_given_ += got == Got::hole ? 1 : 0;
-  if (got != Got::error) return got;
+  if (got != Got::error) return;
   const Locked locked(host_.lock);  // A program may end at its first error, and look.
   ++counters_.errors;
-  return got;
 }
 
 Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
   if (order_.position().empty()) order_.begin(position());
   const size_t known = context.failed.size();
-  const Got got = give_one(context, out);
+  const Got got = give(*current_, context, out);
   const bool again = order_.was_given(current_->ordinal);
-  if (again) context.failed.resize(known);
+  again ? context.failed.resize(known) : count_given(got);
   if ((got == Got::value || got == Got::end) && !std::exchange(is_counted_, true)) {
     order_.give(current_->ordinal, position());
     const Locked locked(host_.lock);
@@ -210,21 +215,32 @@ void ReorderBuffer::item_taken() {
 }
 
 void ReorderBuffer::show_in_trace(int64_t ready) {
-  Shown now{.session = trace::internal::session(), .ready = ready};
-  for (const auto& item : items_) now.bytes += item->ready ? item->bytes : 0;
-  const bool is_new = now.session != shown_.session || ++shown_.takes >= kTakesWithoutChange;
-  if (is_new || now.ready != shown_.ready) trace::counter(counter_name_, now.ready);
-  if (is_new || now.bytes != shown_.bytes) trace::counter(memory_name_, now.bytes);
-  now.takes = is_new ? 0 : shown_.takes;
-  shown_ = now;
+  const bool is_new = trace::internal::session() != shown_.session || ++shown_.takes >= kTakesWithoutChange;
+  shown_.lacks = !is_new && current_->ready_ns - shown_.at_ns < kBetweenCountersNs;
+  if (!shown_.lacks) show_counters(ready, is_new);
   if (!current_->has_arrow) return;
   const trace::SpanWithArgs span("take", trace::Category::step,
                                  {&kTakeArgs, {static_cast<int64_t>(epoch), current_->ordinal}});
   trace::flow_end(arrow_id(*current_));
 }
 
+void ReorderBuffer::show_counters(int64_t ready, bool is_due) {
+  Shown now{.session = trace::internal::session(), .ready = ready, .at_ns = now_ns()};
+  const bool is_new = is_due || now.session != shown_.session;
+  for (const auto& item : items_) now.bytes += item->ready ? item->bytes : 0;
+  const auto show = [&](const char* name, int64_t value) {
+    trace::internal::record(
+        {name, now.at_ns, 0, static_cast<uint64_t>(value), trace::Kind::counter, trace::Category::op});
+  };
+  if (is_new || now.ready != shown_.ready) show(counter_name_, now.ready);
+  if (is_new || now.bytes != shown_.bytes) show(memory_name_, now.bytes);
+  now.takes = is_new ? 0 : shown_.takes;
+  shown_ = now;
+}
+
 // Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.
 void ReorderBuffer::is_asked_too_early() {
+  if (shown_.lacks && trace::enabled()) show_counters(ready_items(), false);  // What was left, before a wait.
   if (!kCounts || is_starved_) return;
   ++counters_.late;
   is_starved_ = true;
@@ -403,7 +419,8 @@ struct ReorderBuffer::Done {
   int64_t elapsed_ns = 0;
   bool waited = false;
   int64_t ended_ns = 0;
-  TaskUse use;  // For a measured task.
+  int64_t assembled_ns = 0;  // After that; 0: it was not the item's last task.
+  TaskUse use;               // For a measured task.
   int64_t read_bytes = 0;
 };
 
@@ -413,8 +430,12 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
   trace::flow_begin(arrow_id(item));
 }
 
-// Short tasks share a span: it counts the elements that are made, not also those that are opened before.
-void ReorderBuffer::show_task(const Task& task, const Done& done, const trace::Args& said) const {
+// Short tasks share a span: it counts the elements that are made, not also those that are opened before. Of a stream
+// fewer may come than were asked for.
+void ReorderBuffer::show_task(const Task& task, const Done& done, trace::Args said) const {
+  int64_t made = task.item ? task.count : 0;
+  if (!task.item) said.values[3] = done.opened ? done.opened->elements : 0;
+  if (done.opened && done.opened->size == 0) made = done.opened->elements;
   trace::Event span{.name = trace_name_,
                     .start_ns = done.ended_ns - done.elapsed_ns,
                     .length_ns = done.elapsed_ns,
@@ -423,8 +444,18 @@ void ReorderBuffer::show_task(const Task& task, const Done& done, const trace::A
                     .category = trace::Category::op};
   span.args = said;
   if (task.is_sampled || task.is_probed) return trace::internal::record(span);  // Its operators lie within it.
-  const bool has_made = task.item || (done.opened && done.opened->size == 0);
-  trace::internal::record_task(span, {&kTasksArgs, said.values[1], has_made ? task.count : 0});
+  trace::internal::record_task(span, {this, &kTasksArgs, said.values[1], made});
+}
+
+void ReorderBuffer::show_assembling(const WorkItem& item, const Done& done) const {
+  if (!trace::enabled()) return;
+  trace::internal::record({.name = "assemble",
+                           .start_ns = done.ended_ns,
+                           .length_ns = done.assembled_ns,
+                           .value = 0,
+                           .kind = trace::Kind::span,
+                           .category = trace::Category::op,
+                           .args = {&kTakeArgs, {static_cast<int64_t>(epoch), item.ordinal}}});
 }
 
 ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
@@ -488,16 +519,19 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     task.item = std::move(done.opened);
   } else if (rows_made(task, done.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
+    done.assembled_ns = std::max(task.item->ready_ns - done.ended_ns, int64_t{0});
   }
+  if (done.assembled_ns > trace::internal::kShortTaskNs) show_assembling(*task.item, done);
   task_ended(task, done);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
-  return done.elapsed_ns;
+  return done.elapsed_ns + done.assembled_ns;
 }
 
 void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   if (!kCounts) return;
   TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
   task.is_measured ? meter.add_measured(done.elapsed_ns, done.use) : meter.add(done.elapsed_ns);
+  meter.add_assembling(done.assembled_ns);
   counters_.read_bytes += done.read_bytes;
   if (!task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
     counters_.crowding.add(done.ended_ns - done.elapsed_ns, done.ended_ns, inside_, task.count);
@@ -556,14 +590,14 @@ bool ReorderBuffer::rows_made(const Task& task, int64_t elapsed_ns) {
 void ReorderBuffer::item_ready(WorkItem& item) {
   if (item.dropped || closed_) return;
   item.ready = true;
+  item.ready_ns = now_ns();
   elements_made_ += item.elements;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();
   const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
-  const int64_t now = now_ns();
-  costs_.add_completed(item.elements, item.bytes, now - item.begun_ns, most_bytes);
-  count_ready(item, now);
+  costs_.add_completed(item.elements, item.bytes, item.ready_ns - item.begun_ns, most_bytes);
+  count_ready(item, item.ready_ns);
   if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
   if (any_order_ || &item == items_.front().get()) host_.made_progress();
 }

@@ -104,7 +104,8 @@ class ReorderBuffer : public WorkSource {
 
   void begin_arrow(WorkItem& item) const;
   Done carry_out(const Task& task, const trace::Args& said, Context& context);
-  void show_task(const Task& task, const Done& done, const trace::Args& said) const;
+  void show_task(const Task& task, const Done& done, trace::Args said) const;
+  void show_assembling(const WorkItem& item, const Done& done) const HEADPOND_REQUIRES(engine_state);
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;
@@ -131,10 +132,12 @@ class ReorderBuffer : public WorkSource {
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
   void show_in_trace(int64_t ready) HEADPOND_REQUIRES(engine_state);
+  void show_counters(int64_t ready, bool is_due) HEADPOND_REQUIRES(engine_state);
   uint64_t arrow_id(const WorkItem& item) const { return first_arrow_ | static_cast<uint64_t>(item.ordinal); }
   std::string position();
   Got give_one(Context& context, Element& out);
   Got give_in_any_order(Context& context, Element& out);
+  void count_given(Got got) HEADPOND_EXCLUDES(engine_state);
 
   const std::string name_;
   const char* const trace_name_;
@@ -165,6 +168,8 @@ class ReorderBuffer : public WorkSource {
   struct Shown {  // What the counters in a trace show.
     uint64_t session = 0;
     int64_t ready = 0, bytes = 0, takes = 0;  // Takes since then.
+    int64_t at_ns = 0;
+    bool lacks = false;  // Takes since then are not shown.
   };
   Shown shown_ HEADPOND_GUARDED_BY(engine_state);
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.

@@ -35,6 +35,8 @@ class TaskMeter {
     ++tasks_;
     wall_ns_ += elapsed_ns;
   }
+  /// Time of the last task after its elements were made: it counts as they do.
+  void add_assembling(int64_t ns) { wall_ns_ += ns; }
   void add_measured(int64_t elapsed_ns, const TaskUse& use) {
     add(elapsed_ns);
     due_ns_ = wall_ns_ + kBetweenNs;

@@ -24,8 +24,8 @@ struct WorkItem {
 
  private:
   friend class ReorderBuffer;
-  int64_t ordinal = 0;  // In its buffer. Set when it is opened.
-  int64_t begun_ns = 0;
+  int64_t ordinal = 0;                 // In its buffer. Set when it is opened.
+  int64_t begun_ns = 0, ready_ns = 0;  // 0: not yet.
   int64_t claimed HEADPOND_GUARDED_BY(engine_state) = 0, made HEADPOND_GUARDED_BY(engine_state) = 0;  // Rows.
   int64_t reserved HEADPOND_GUARDED_BY(engine_state) = 0;                                             // Bytes.
   bool ready HEADPOND_GUARDED_BY(engine_state) = false, dropped HEADPOND_GUARDED_BY(engine_state) = false;

@@ -42,6 +42,17 @@ bool QueueState::look_into(Stall& stall, Verb verb, int64_t missing) noexcept {
   return false;
 }
 
+namespace {
+
+// What a usual wait is, so that a reader can tell whether this one is unusual.
+std::string usual_waits(int64_t waits, int64_t p50_ns, int64_t p99_ns) {
+  if (waits == 0) return "";
+  return fmt::format("Of {} earlier calls that waited, the p50 is {:.3g} ms, the p99 {:.3g} ms. ", waits,
+                     static_cast<double>(p50_ns) / 1e6, static_cast<double>(p99_ns) / 1e6);
+}
+
+}  // namespace
+
 std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t missing, int64_t now) const {
   const bool takes = verb == Verb::dequeue;
   const QueueStats all = stats();
@@ -51,10 +62,12 @@ std::string QueueState::stall_report(const Stall& stall, Verb verb, int64_t miss
   const std::string producers = producers_.to_string();
   return fmt::format(
       "{}: no element {} for {:.3g} s, while thread '{}' ({}) waits in {} for {}; {}{} inside{}, calls that wait: {}. "
-      "{}{}",
+      "{}{}{}",
       label(), takes ? "came in" : "was taken", static_cast<double>(now - stall.since) / 1e9, this_thread_name(),
       this_thread_id(), takes ? "dequeue" : "enqueue", takes ? fmt::format("{} more", missing) : std::string("room"),
       all.size, room, takes ? minimum : "", takes ? all.waiting_dequeues : all.waiting_enqueues,
+      takes ? usual_waits(all.dequeue_waits, all.dequeue_wait_p50_ns, all.dequeue_wait_p99_ns)
+            : usual_waits(all.enqueue_waits, all.enqueue_wait_p50_ns, all.enqueue_wait_p99_ns),
       producers.empty() ? "No QueueRunner fills it" : "Producers: ", producers);
 }
 

@@ -19,6 +19,7 @@ namespace {
 using std::chrono::seconds;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Stalls, LastAsLongAsTheOtherSideDoesNotMove) {
   Stall stall;
@@ -114,11 +115,26 @@ TEST_F(Watching, AStallIsReportedOnceHoweverManyWait) {
   std::this_thread::sleep_for(3 * kShort);
   ASSERT_EQ(lines().size(), 1U);
   EXPECT_EQ(lines()[0].first, LogLevel::warning);
-  EXPECT_THAT(lines()[0].second, AllOf(HasSubstr("FIFOQueue 'pond': no element came in for "),
-                                       HasSubstr("thread 'trainer' ("), HasSubstr("waits in dequeue for 1 more"),
-                                       HasSubstr("0 of 4 inside"), HasSubstr("No QueueRunner fills it")));
+  EXPECT_THAT(lines()[0].second,
+              AllOf(HasSubstr("FIFOQueue 'pond': no element came in for "), HasSubstr("thread 'trainer' ("),
+                    HasSubstr("waits in dequeue for 1 more"), HasSubstr("0 of 4 inside"),
+                    HasSubstr("No QueueRunner fills it"), Not(HasSubstr("p50"))));
   ASSERT_TRUE(queue.enqueue(number(1)));
   EXPECT_TRUE(waiting[0].get());
+}
+
+TEST_F(Watching, AReportSaysHowLongEarlierCallsWaited) {
+  const FIFOQueue queue(watched(kShort));
+  auto first = later([&] { return queue.dequeue(); });
+  until_waiting(queue, 0, 1);
+  ASSERT_TRUE(queue.enqueue(number(1)));
+  ASSERT_TRUE(first.get());
+  auto second = later([&] { return queue.dequeue(); });
+  until_reported(1);
+  ASSERT_TRUE(queue.enqueue(number(2)));
+  EXPECT_TRUE(second.get());
+  EXPECT_THAT(lines().back().second, AllOf(HasSubstr("Of 1 earlier calls that waited, the p50 is "),
+                                           HasSubstr(" ms, the p99 "), HasSubstr("No QueueRunner fills it")));
 }
 
 TEST_F(Watching, ACallThatTakesOverAStallDoesNotTellItAgain) {

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "headpond/base/stats.h"
 #include "headpond/base/thread.h"
 #include "headpond/queue/sync/biased_lock_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
+#include "headpond/queue/sync/wait_cell_internal.h"
 
 namespace headpond {
 

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "headpond/base/stats.h"
+#include "headpond/queue/sync/wait_cell_internal.h"
 #include "headpond/queue/sync/wait_host_internal.h"
 #include "headpond/queue/wait.h"
 
@@ -47,10 +47,25 @@ class WaitContext {
     marks_ |= kHolds;
   }
   /// The time of each wait counts, the call itself once.
-  void count_wait(WaitCell& waits, int64_t waited_ns) {
-    waits.add(waited_ns, (marks_ & kCounted) == 0);
+  void count_wait(WaitCell& waits, int64_t from_ns, int64_t to_ns) {
+    const bool is_first = !has_waited();
+    waits.add(to_ns - from_ns, is_first);
+    waited_ns_ = to_ns - from_ns + (is_first ? 0 : waited_ns_);
+    if (is_first) waited_since_ = from_ns;
     marks_ |= kCounted;
   }
+  /// A wait was counted.
+  bool has_waited() const { return (marks_ & kCounted) != 0; }
+  /// When the first wait began, and how long all of them were. REQUIRES: has_waited().
+  int64_t waited_since() const { return waited_since_; }
+  int64_t waited_ns() const { return waited_ns_; }
+  /// It does something that a trace shows.
+  void show(int64_t now) {
+    if (!is_shown()) shown_since_ = now;
+    marks_ |= kShown;
+  }
+  bool is_shown() const { return (marks_ & kShown) != 0; }
+  int64_t shown_since() const { return shown_since_; }
   /// See WaitHost; without one, never.
   int64_t alarm(Stall& stall, int64_t position) const {
     return host_ == nullptr ? INT64_MAX : host_->alarm(stall, position);
@@ -72,12 +87,14 @@ class WaitContext {
  private:
   static constexpr uint8_t kHolds = 1;    // The host is kept.
   static constexpr uint8_t kCounted = 2;  // The call was counted as one that waited.
+  static constexpr uint8_t kShown = 4;    // See show().
 
   const Wait& wait_;
   WaitHost* const host_;
   const Verb verb_;
-  uint8_t marks_ = 0;  // One store for both.
+  uint8_t marks_ = 0;  // One store for all.
   int64_t deadline_ = -1;
+  int64_t waited_since_, waited_ns_, shown_since_;  // Written with their marks: most calls store nothing here.
 };
 
 /// Two threads that each write one flag and then read the other's need a fence between the two on both sides. The side
