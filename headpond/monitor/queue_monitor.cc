@@ -184,13 +184,12 @@ void QueueMonitor::State::run() {
     const int64_t asked = asked_;
     const bool points = last || asked > answered_ || now >= write_at;
     std::vector<Scalar> scalars = sample(points);
-    if (points) {
-      mu_.unlock();  // A slow disk holds up nobody.
-      write(std::move(scalars), now, last);
-      mu_.lock();
-      if (is_left_alone_) return;
-      write_at = now + write_ns;
-    }
+    mu_.unlock();  // A slow disk holds up nobody.
+    if (options_.on_sample) options_.on_sample(now);
+    if (points && !is_left_alone_) write(std::move(scalars), now, last);
+    mu_.lock();
+    if (is_left_alone_) return;
+    if (points) write_at = now + write_ns;
     answered_ = asked;
     stopped_ = last;
     wake_.notify_all();

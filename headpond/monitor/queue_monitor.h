@@ -76,6 +76,7 @@ struct QueueMonitorOptions {
   EventWriter* events = nullptr;                ///< Not owned, outlives the monitor; nullptr: no scalars.
   std::function<PipelineTotals()> totals = {};  ///< The consumer's running totals, for the `pipeline/` scalars and
                                                 ///< `steps` as the points' step; called by the monitor's thread.
+  std::function<void(int64_t now_ns)> on_sample = {};  ///< Called by the monitor's thread each `sample_every`.
   /// Called by the monitor's thread with the points that it writes next; may add others. `last`: no more come.
   std::function<void(std::vector<Scalar>& points, int64_t now_ns, bool last)> on_points = {};
 };

@@ -113,6 +113,7 @@ class RunLog::State {
   using Watched = std::map<int64_t, internal::PipelineWatch>;
 
   double seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
+  void on_sample() HEADPOND_EXCLUDES(mu_);
   void on_points(std::vector<Scalar> points, int64_t now, bool last) HEADPOND_EXCLUDES(mu_);
   int64_t find_step() HEADPOND_REQUIRES(mu_);
   RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
@@ -151,7 +152,7 @@ class RunLog::State {
   std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Sources of queues that tell their bytes.
   std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
-  CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
+  CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu(), traced_cpu_ HEADPOND_GUARDED_BY(mu_) = cpu_;
   internal::ThreadUses threads_ HEADPOND_GUARDED_BY(mu_);
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
@@ -187,9 +188,9 @@ Result<void> RunLog::State::open() {
       QueueMonitorOptions{.sample_every = options_.sample_every,
                           .write_every = options_.write_every,
                           .tag_style = options_.tag_style,
-                          .on_points = [this](std::vector<Scalar>& points, int64_t now, bool last) {
-                            on_points(std::move(points), now, last);
-                          }});
+                          .on_sample = [this](int64_t) { on_sample(); },
+                          .on_points = [this](std::vector<Scalar>& points, int64_t now,
+                                              bool last) { on_points(std::move(points), now, last); }});
   return {};
 }
 
@@ -268,7 +269,6 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
   point.other_cpus = other_cores(cpu_, cpu);
   point.stolen_cpus = (cpu.stolen_s - cpu_.stolen_s) / passed;
   point.throttled_cpus = (cpu.throttled_s - cpu_.throttled_s) / passed;
-  threads_.look();
   point.threads = threads_.uses();
   point.rss = resident_bytes();
   cpu_ = cpu;
@@ -279,10 +279,20 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
   }
   look_at_memory(point, now);
   for (Scalar& one : step_rates_.since_last({.steps = step_now()}, now)) points.push_back(std::move(one));
-  trace::counter("memory/process", point.rss);
-  trace::counter("cpu/own", static_cast<int64_t>(100 * point.own_cpus));
-  trace::counter("cpu/others", static_cast<int64_t>(100 * point.other_cpus));
   return point;
+}
+
+// Threads may be short-lived, and in a timeline each second would be too seldom.
+void RunLog::State::on_sample() {
+  MutexLock lock(mu_);
+  threads_.look();
+  if (!trace::enabled()) return;
+  const CpuSample cpu = sample_cpu();
+  const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - traced_cpu_.wall_ns), 1e-9);
+  trace::counter("memory/process", resident_bytes());
+  trace::counter("cpu/own", static_cast<int64_t>(100 * (cpu.own_s - traced_cpu_.own_s) / passed));
+  trace::counter("cpu/others", static_cast<int64_t>(100 * other_cores(traced_cpu_, cpu)));
+  traced_cpu_ = cpu;
 }
 
 void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {

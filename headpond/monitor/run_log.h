@@ -38,7 +38,7 @@ namespace headpond {
 class EventWriter;
 
 struct RunLogOptions {
-  std::chrono::milliseconds sample_every{100};  ///< Queues.
+  std::chrono::milliseconds sample_every{100};  ///< Queues, threads, processors.
   std::chrono::milliseconds write_every{1000};  ///< A point of each chart, and a line of run.jsonl.
   TagStyle tag_style = TagStyle::queue;
   TraceOptions trace = {};

@@ -10,6 +10,7 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -215,7 +216,7 @@ TEST_F(RunLogTest, AWatchMayOutliveTheLogAndTheLoader) {
 TEST_F(RunLogTest, HasTheProfileOfItsLoaderAndWhatThreadsTook) {
   auto log = open();
   EXPECT_TRUE(log->profile()->empty()) << "nothing is watched";
-  Loader loader(numbers(), {.threads = 1});
+  Loader loader(numbers(), {.threads = 1, .consumer_helps = false});
   const RunLog::Watch watched = log->watch(loader);
   while (loader.next()) {
   }
@@ -229,6 +230,32 @@ TEST_F(RunLogTest, HasTheProfileOfItsLoaderAndWhatThreadsTook) {
   const RunRecord run = record();
   for (const ThreadUse& use : run.points.back().threads) names.push_back(use.name);
   EXPECT_THAT(names, testing::Contains("headpond/"));
+}
+
+// Between two points of the charts, and in the timeline at each sample.
+TEST_F(RunLogTest, SeesThreadsThatEndBeforeTheNextPoint) {
+  auto log = open({.sample_every = 20ms, .write_every = 60s});
+  Thread("spinner", [] {
+    for (timespec used{}; used.tv_sec == 0 && used.tv_nsec < 200'000'000;)
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+    std::this_thread::sleep_for(300ms);  // On a busy machine the monitor may be late.
+  }).join();
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  ASSERT_LE(run.points.size(), 2U) << "control";
+  const std::vector<ThreadUse>& threads = run.points.back().threads;
+  const auto spinner =
+      std::find_if(threads.begin(), threads.end(), [](const auto& use) { return use.name == "spinner"; });
+  ASSERT_NE(spinner, threads.end());
+  EXPECT_GE(spinner->cpu_s, 0.15);
+  EXPECT_EQ(spinner->threads, 0);
+  EXPECT_TRUE(is_accepted("check_timeline.py",
+                          "/timeline.json --counter cpu/own --counter cpu/others --counter memory/process"));
+  const std::string timeline = content("timeline.json");
+  size_t shown = 0;
+  for (size_t at = timeline.find("\"cpu/own\""); at != std::string::npos; at = timeline.find("\"cpu/own\"", at + 1))
+    ++shown;
+  EXPECT_GE(shown, 5U);
 }
 
 TEST_F(RunLogTest, AfterCloseNothingIsWatched) {
