@@ -95,6 +95,10 @@ class Reader {
         .option("logdir DIR", to_.logdir,
                 fmt::format("folder for the run's TensorBoard files and timeline (default: {})", verb_.default_logdir))
         .is_listed = !verb_.default_logdir.empty();
+    common_
+        .choice("probes", to_.probes, {"sampled", "every"},
+                "which tasks show their operators in the timeline; every: costs time (default: sampled)")
+        .is_listed = !verb_.default_logdir.empty();
   }
 
   const Flag* find(const std::string& name) const {

@@ -17,10 +17,11 @@ inline constexpr int kOk = 0, kFailed = 1, kUsage = 2, kTargetMissed = 3, kInter
 struct CommonFlags {
   std::string json = {};  ///< Empty: no JSON; "-": to stdout, human-readable text goes to stderr; else a file.
   uint64_t seed = 7;
-  bool seed_given = false;   ///< On the command line or in the environment.
-  bool quiet = false;        ///< Errors and JSON only.
-  bool no_progress = false;  ///< No progress bar.
-  std::string logdir = {};   ///< Empty: a fresh folder.
+  bool seed_given = false;         ///< On the command line or in the environment.
+  bool quiet = false;              ///< Errors and JSON only.
+  bool no_progress = false;        ///< No progress bar.
+  std::string logdir = {};         ///< Empty: a fresh folder.
+  std::string probes = "sampled";  ///< Or "every": which tasks show their operators in the timeline.
 };
 
 /// One option. `set` returns what is expected instead of `text` ("an integer"), or "" if it took `text`.

@@ -11,6 +11,7 @@
 
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/codec/image/formats/image.h"
 
 namespace headpond::cli {
@@ -132,6 +133,17 @@ TEST_F(SessionTest, WithoutANameOfAFolderThereIsNoLog) {
   EXPECT_TRUE(fs::is_empty(folder_));
   Session named("run", {.quiet = true, .logdir = "here"}, interrupt_);
   EXPECT_EQ(SessionLog::open_if_named(named).value()->get()->files().folder, "here");
+}
+
+TEST_F(SessionTest, EachTaskShowsItsOperatorsIfThatIsAsked) {
+  const auto is_every = [&](const std::string& probes) {
+    Session session("demo", {.quiet = true, .probes = probes}, interrupt_);
+    const SessionLog log = SessionLog::open(session).value();
+    return trace::internal::probes_every.load();
+  };
+  EXPECT_TRUE(is_every("every"));
+  EXPECT_FALSE(is_every("sampled"));
+  EXPECT_FALSE(is_every(CommonFlags().probes));
 }
 
 TEST_F(SessionTest, OnlyPipelinesWithAVerdictHaveAMember) {

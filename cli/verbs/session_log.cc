@@ -17,6 +17,7 @@ Result<SessionLog> SessionLog::open(Session& session, const std::string& part, R
   options.trace.signal = SIGUSR2;
   options.live = true;
   options.trace.files = TimelineFiles::perfetto;
+  options.trace.probes = session.common().probes == "every" ? TraceProbes::every : TraceProbes::sampled;
   auto log = RunLog::open(part.empty() ? *folder : *folder + "/" + part, options);
   if (!log) return fail(log.error());
   return SessionLog(session, std::move(*log));
