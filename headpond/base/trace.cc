@@ -149,9 +149,15 @@ std::shared_ptr<ThreadBuffer> register_thread() {
   return buffer;
 }
 
+// Its address once more in a variable that has no constructor: one that has is looked at by a call each time.
+constinit thread_local ThreadBuffer* known_buffer = nullptr;
+
 ThreadBuffer& own_buffer() {
-  thread_local const std::shared_ptr<ThreadBuffer> buffer = register_thread();
-  return *buffer;
+  if (known_buffer == nullptr) {
+    thread_local const std::shared_ptr<ThreadBuffer> buffer = register_thread();
+    known_buffer = buffer.get();
+  }
+  return *known_buffer;
 }
 
 }  // namespace
@@ -188,8 +194,9 @@ void record_flow(Kind begin_or_end, uint64_t id, int64_t at_ns) {
 
 void record_task(const Event& task, const Joined& joined) {
   ThreadBuffer& buffer = own_buffer();
+  if (buffer.open.takes(task, joined, recorded_session.load(std::memory_order_relaxed)))
+    return buffer.open.add(task, joined);
   const uint64_t now = session();
-  if (buffer.open.takes(task, joined, now)) return buffer.open.add(task, joined);
   MutexLock lock(buffer.mu);
   buffer.enter(now);
   close_span(buffer);

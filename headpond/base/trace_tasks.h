@@ -10,8 +10,8 @@
 
 namespace headpond::trace::internal {
 
-inline constexpr int64_t kShortTaskNs = 10'000;   ///< Longer ones have a span each.
-inline constexpr int64_t kMostBetweenNs = 2'000;  ///< Two of one span.
+inline constexpr int64_t kShortTaskNs = 20'000;   ///< Longer ones have a span each.
+inline constexpr int64_t kMostBetweenNs = 5'000;  ///< Two of one span.
 inline constexpr int64_t kLongestJoinedNs = 100'000;
 
 /// What a span of several tasks says: the first two values of the first one, `last` of the last one, and the sum of all

@@ -215,7 +215,8 @@ void ReorderBuffer::item_taken() {
 }
 
 void ReorderBuffer::show_in_trace(int64_t ready) {
-  const bool is_new = trace::internal::session() != shown_.session || ++shown_.takes >= kTakesWithoutChange;
+  const bool is_new = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
+                      ++shown_.takes >= kTakesWithoutChange;
   shown_.lacks = !is_new && current_->ready_ns - shown_.at_ns < kBetweenCountersNs;
   if (!shown_.lacks) show_counters(ready, is_new);
   if (!current_->has_arrow) return;
@@ -430,9 +431,11 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
   trace::flow_begin(arrow_id(item));
 }
 
-// Short tasks share a span: it counts the elements that are made, not also those that are opened before. Of a stream
-// fewer may come than were asked for.
+// Short tasks share a span: it counts the elements that are made, not also those that are opened before, which are not
+// shown if nobody could see them. Of a stream fewer may come than were asked for.
 void ReorderBuffer::show_task(const Task& task, const Done& done, trace::Args said) const {
+  constexpr int64_t kVisibleNs = 1000;
+  if (done.opened && done.opened->size > 0 && done.elapsed_ns < kVisibleNs) return;
   int64_t made = task.item ? task.count : 0;
   if (!task.item) said.values[3] = done.opened ? done.opened->elements : 0;
   if (done.opened && done.opened->size == 0) made = done.opened->elements;
