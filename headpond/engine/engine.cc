@@ -231,7 +231,7 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
   std::string warning;
   {
     const Locked locked(lock);
-    warning = executor_.take_warning();
+    if (executor_.has_warning()) warning = executor_.take_warning();
     executor_.count_take();
     if (waited_ns >= 0) {
       ++stats_.waits;

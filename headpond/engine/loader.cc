@@ -219,6 +219,12 @@ struct Loader::Run {
     }
   }
 
+  struct Call {
+    bool in_epoch = false, may_wait = true;
+    bool tells_pending = false;  // Of try_next(): as an error.
+    bool is_pending = false;     // The answer: nothing is ready.
+  };
+
   // Never Got::hole; Got::pending only if it may not wait.
   Got pull(Element& out, bool may_wait) {
     if (is_lost) return Got::end;
@@ -266,7 +272,7 @@ struct Loader::Run {
     return written ? Error() : written.error();
   }
 
-  Result<Batch> next(bool in_epoch, bool may_wait = true) {
+  Result<Batch> next(Call& call) {
     if (is_in_use.exchange(true, std::memory_order_acquire)) {
       return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
     }
@@ -275,10 +281,10 @@ struct Loader::Run {
       ~Leave() { is_in_use.store(false, std::memory_order_release); }
     };
     const Leave leave{is_in_use};
-    return next_of_one_thread(in_epoch, may_wait);
+    return next_of_one_thread(call);
   }
 
-  Result<Batch> next_of_one_thread(bool in_epoch, bool may_wait) {
+  Result<Batch> next_of_one_thread(Call& call) {
     if (engine->is_of_another_process()) {
       return fail(ErrorKind::FailedPrecondition,
                   "Loader: it was made before fork(); its threads run in the parent only");
@@ -291,27 +297,28 @@ struct Loader::Run {
       ~InCall() { is_empty ? engine.leave_empty() : engine.leave(); }
     };
     engine->arrive();
-    InCall call{*engine};
+    InCall in_call{*engine};
     while (has_epoch(epoch)) {
       if (auto lost = begin_epoch_if_needed()) {
         engine->count_answer(now_ns() - wait_began, false);
-        return fail(told(*lost, may_wait));
+        return fail(told(*lost, call));
       }
-      Answer answer = held ? *std::exchange(held, std::nullopt) : ask(may_wait);
+      Answer answer = held ? *std::exchange(held, std::nullopt) : ask(call.may_wait);
       engine->count_defects(context);
-      call.is_empty = answer.got == Got::pending;
-      if (!call.is_empty) engine->count_answer(waited_ns, answer.got == Got::value);
+      in_call.is_empty = answer.got == Got::pending;
+      if (!in_call.is_empty) engine->count_answer(waited_ns, answer.got == Got::value);
       if (Error unwritten = write_failures()) {
-        if (!call.is_empty) held = std::move(answer);
-        return fail(told(unwritten, may_wait));
+        if (!in_call.is_empty) held = std::move(answer);
+        return fail(told(unwritten, call));
       }
-      if (call.is_empty) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
+      call.is_pending = in_call.is_empty;
+      if (call.is_pending) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
-      if (answer.got == Got::error) return failed(answer.error, may_wait);
-      if (answer.got == Got::value) return give(std::move(answer.element));
+      if (answer.got == Got::error) return failed(answer.error, call);
+      if (answer.got == Got::value) return give(answer.element);
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
-      if (in_epoch) break;
+      if (call.in_epoch) break;
     }
     return fail(internal::end_of_data("Loader"));
   }
@@ -319,18 +326,19 @@ struct Loader::Run {
   trace::Args next_batch() const { return {&kBatchArgs, {static_cast<int64_t>(epoch), index + 1}}; }
 
   // Neither the end of the data nor, of try_next(), that no batch is ready.
-  static Error told(const Error& error, bool may_wait) {
-    const bool is_timeout = !may_wait && error.kind() == ErrorKind::DeadlineExceeded && error.cause() == nullptr;
+  static Error told(const Error& error, const Call& call) {
+    const bool is_timeout =
+        call.tells_pending && error.kind() == ErrorKind::DeadlineExceeded && error.cause() == nullptr;
     return is_timeout ? Error(error.kind(), "Loader: something timed out", error)
                       : internal::not_the_end(error, "Loader");
   }
 
-  tl::unexpected<Error> failed(const Error& error, bool may_wait) const {
+  tl::unexpected<Error> failed(const Error& error, const Call& call) const {
     if (trace::enabled()) {
       const int64_t text = trace::text_arg(trace::intern_message(error.message()));
       trace::instant("error", trace::Category::step, {&kErrorArgs, {text, static_cast<int64_t>(epoch), index + 1}});
     }
-    return fail(told(error, may_wait));
+    return fail(told(error, call));
   }
 
   void remember() {
@@ -344,7 +352,7 @@ struct Loader::Run {
     return internal::save(at, dataset, options.seed);
   }
 
-  Result<Batch> give(Element out) {
+  Result<Batch> give(Element& out) {
     if (const int64_t size = internal::bytes_of(out); size > *options.memory) {
       return fail(ErrorKind::ResourceExhausted,
                   fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
@@ -354,7 +362,7 @@ struct Loader::Run {
     remember();
     engine->give_to_program(out);
     out.set_names(names);
-    return Batch(std::move(out), static_cast<int64_t>(epoch), index);
+    return Result<Batch>(tl::in_place, std::move(out), static_cast<int64_t>(epoch), index);
   }
 
   const uint64_t number = next_number();  // No other Loader has it.
@@ -398,9 +406,25 @@ Result<Loader> Loader::restored(const Dataset& dataset, const LoaderOptions& opt
   return loader;
 }
 
-Result<Batch> Loader::next() { return run().next(false); }
-Result<Batch> Loader::try_next() { return run().next(false, false); }
-Result<Batch> Loader::next_in_epoch() { return run().next(true); }
+Result<Batch> Loader::next() {
+  Run::Call call;
+  return run().next(call);
+}
+Result<Batch> Loader::next_in_epoch() {
+  Run::Call call{.in_epoch = true};
+  return run().next(call);
+}
+Result<Batch> Loader::try_next() {
+  Run::Call call{.may_wait = false, .tells_pending = true};
+  return run().next(call);
+}
+std::optional<Result<Batch>> Loader::next_at_once() {
+  if (run().engine->threads == 0) return std::nullopt;
+  Run::Call call{.in_epoch = true, .may_wait = false};
+  std::optional<Result<Batch>> batch(run().next(call));
+  if (call.is_pending) batch.reset();
+  return batch;
+}
 void Loader::next_epoch() {
   if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
 }

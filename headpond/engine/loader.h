@@ -76,6 +76,9 @@ class Loader {
   /// this kind has a cause. What threads would make it leaves to them, but for batches that are known to cost less than
   /// handing them over.
   Result<Batch> try_next();
+  /// What next_in_epoch() returns. Nothing if no batch is ready, and none is known to cost less than handing it over;
+  /// without threads nothing is. For bindings: the call is so short that they need not let other threads run.
+  std::optional<Result<Batch>> next_at_once();
   /// Leaves out the rest of this epoch.
   void next_epoch();
   /// Goes back to the first element of epoch 0: what a new Loader of this dataset would give comes next. What caches

@@ -107,6 +107,56 @@ TEST(LoaderTryNext, AnElementThatTimedOutIsNotTakenForNothing) {
   EXPECT_TRUE(loader.try_next()) << "it comes once";
 }
 
+TEST(LoaderAtOnce, GivesWhatIsReadyAndTheEndOfEachEpoch) {
+  Held held;
+  Loader loader(held.dataset, {.epochs = 2, .threads = 1});
+  const auto next = [&] {
+    std::optional<Result<Batch>> batch = loader.next_at_once();
+    while (!batch) batch = loader.next_at_once();
+    return *std::move(batch);
+  };
+  EXPECT_TRUE(next());
+  const std::string state = loader.state();
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(loader.next_at_once());
+  EXPECT_EQ(loader.state(), state);
+  held.let_go = true;
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(next());
+  EXPECT_TRUE(next().error().is_end());
+  EXPECT_EQ(rest(loader), (std::vector<std::string>{"1/0 0", "1/1 1", "1/2 2"}));
+  EXPECT_TRUE(next().error().is_end());
+  Loader alone(range(3), {.threads = 0});
+  EXPECT_FALSE(alone.next_at_once());
+}
+
+TEST(LoaderAtOnce, TellsErrorsAsNextDoes) {
+  const auto late = [](int64_t x) -> Result<int64_t> {
+    if (x == 1) return fail(ErrorKind::DeadlineExceeded, "the server is silent");
+    return x;
+  };
+  const Dataset dataset = range(3) | map(late, {.name = "late"});
+  Loader loader(dataset, {.threads = 1}), other(dataset, {.threads = 1});
+  std::optional<Result<Batch>> batch;
+  while (!batch || *batch) batch = loader.next_at_once();
+  ASSERT_TRUE(other.next());
+  const std::string told = other.next().error().to_string();
+  EXPECT_EQ(batch->error().to_string(), told);
+  EXPECT_NE(told.find("the server is silent"), std::string::npos);
+}
+
+// A call that waits after one that found nothing may stand still.
+TEST(LoaderAtOnce, AWaitThatFollowsIsOneCall) {
+  Held held;
+  Loader loader(held.dataset, {.threads = 1});
+  ASSERT_TRUE(loader.next());
+  EXPECT_FALSE(loader.next_at_once());
+  held.let_go = true;
+  ASSERT_TRUE(loader.next());
+  ASSERT_TRUE(loader.next());
+  const LoaderStats stats = loader.stats();
+  EXPECT_EQ(stats.batches, 3);
+  EXPECT_EQ(stats.steps.steps, 2);
+}
+
 TEST(LoaderPosition, IsThatOfItsMomentWheneverItIsWrittenDown) {
   const Dataset dataset = range(100) | shuffle() | batch(10);
   Loader loader(dataset, {.epochs = 2, .seed = 4, .threads = 1});

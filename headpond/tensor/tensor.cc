@@ -25,6 +25,19 @@ constexpr size_t kInlineBytes = 16;
 
 [[noreturn]] void refuse(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
 
+// A view of row `i`. REQUIRES: !has_long_dims.
+TensorRep row_of(const TensorRep& all, int64_t i, size_t row_bytes) {
+  TensorRep row;
+  row.dtype = all.dtype;
+  row.rank = static_cast<uint8_t>(all.rank - 1);
+  row.dims[0] = all.dims[0] >> 32 | all.dims[1] << 32;
+  row.dims[1] = all.dims[1] >> 32;
+  row.payload[0] = std::bit_cast<uint64_t>(all.data() + static_cast<size_t>(i) * row_bytes);
+  if (all.owner != nullptr) all.owner->ref();
+  row.owner = all.owner;
+  return row;
+}
+
 size_t checked_bytes(DType dtype, const Shape& shape) {
   if (shape.rank() == 1 && shape[0] >= 0 && shape[0] <= INT32_MAX) {  // The common case, in a few instructions.
     return static_cast<size_t>(shape[0]) * item_size(dtype);
@@ -156,6 +169,11 @@ std::string_view Tensor::bytes_at(int64_t i) const {
 
 Tensor Tensor::row(int64_t i) const {
   assert(rank() > 0 && i >= 0 && i < dim(0));
+  if (dtype() != DType::bytes && !rep_.has_long_dims) {
+    size_t row_bytes = item_size(dtype());
+    for (int axis = 1; axis < rank(); ++axis) row_bytes *= static_cast<size_t>(dim(axis));
+    if (row_bytes > kInlineBytes) return adopt(row_of(rep_, i, row_bytes));  // The usual case: no shape is made for it.
+  }
   const Shape row_shape = shape().row();
   const int64_t values = row_shape.size().value_or(0);
   if (dtype() == DType::bytes) {

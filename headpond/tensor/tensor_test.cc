@@ -86,6 +86,10 @@ TEST(Tensor, RowsShareThePayload) {
   EXPECT_EQ(row.data(), tensor.data() + 20);
   EXPECT_THAT(row.as<float>(), ElementsAre(5, 6, 7, 8, 9));
   EXPECT_EQ(counting({3, 2}).row(2).owner(), nullptr) << "small rows are copied";
+  const Tensor deep = counting({2, 3, 4, 5});
+  EXPECT_EQ(deep.row(1).shape(), (Shape{3, 4, 5}));
+  EXPECT_EQ(deep.row(1).row(2).row(3).shape(), Shape{5});
+  EXPECT_THAT(deep.row(1).row(2).row(3).as<float>(), ElementsAre(115, 116, 117, 118, 119));
 }
 
 TEST(Tensor, HoldsManyAndHugeDimensions) {

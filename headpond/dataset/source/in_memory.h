@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "headpond/dataset/node.h"
+
 namespace headpond::internal {
 
 /// A second base of a Node that has its elements in memory.
@@ -14,5 +16,14 @@ class InMemory {
   /// Bytes of an element that are copies of that memory: small values, and texts. The others are views.
   virtual int64_t copied_bytes() const = 0;
 };
+
+/// The source whose elements those of `node` are, as they are; null: there is none. What a store keeps may be
+/// elsewhere.
+inline const InMemory* viewed(const Node& node) {
+  if (const auto* const source = dynamic_cast<const InMemory*>(&node)) return source;
+  const Role role = node.facts().role;
+  const bool passes_on = role == Role::order || role == Role::choice || role == Role::hint || role == Role::repeat;
+  return passes_on && node.facts().inputs.size() == 1 ? viewed(node.input()) : nullptr;
+}
 
 }  // namespace headpond::internal

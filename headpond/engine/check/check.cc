@@ -144,21 +144,13 @@ int64_t bytes_of(const Node& node, int64_t otherwise) {
   return bytes >= 0 ? bytes : otherwise;
 }
 
-// Where the elements of a node are views; null: nowhere.
-const internal::InMemory* viewed(const Node& node) {
-  if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) return source;
-  const Role role = node.facts().role;
-  const bool passes_on = role == Role::order || role == Role::choice || role == Role::hint || role == Role::store;
-  return passes_on && node.facts().inputs.size() == 1 ? viewed(node.input()) : nullptr;
-}
-
 void add_what_is_kept(const Node& node, int64_t each, CheckReport& report) {
   if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) {
     report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
   }
   if (node.facts().holds > 0) report.memory.push_back({node.title() + " holds", node.facts().holds * each});
   if (!is(node, Role::store) || !node.facts().location.empty() || node.slots() == kEndless) return;
-  const internal::InMemory* const source = viewed(node);
+  const internal::InMemory* const source = internal::viewed(node.input());
   const int64_t own = source != nullptr ? source->copied_bytes() : each;
   report.memory.push_back({node.title() + " keeps", node.slots() * (own + static_cast<int64_t>(sizeof(Element)))});
 }

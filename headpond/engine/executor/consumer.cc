@@ -22,7 +22,11 @@ constexpr int64_t kBetweenQueueLooksNs = 50'000'000;
 }  // namespace
 
 void Consumer::arrive(EngineLock& lock) {
-  if (std::exchange(is_polling_, false)) return;
+  if (std::exchange(is_polling_, false)) return polled_ns_.store(0, std::memory_order_relaxed);
+  if (ended_step_) {  // The call before had an exception: it never had the lock.
+    const Locked locked(lock);
+    count_step();
+  }
   const int64_t now = now_ns();
   StepAccount::Work work{.ns = now - left_ns_};
   const auto most = static_cast<double>(work.ns);
@@ -38,10 +42,15 @@ void Consumer::arrive(EngineLock& lock) {
   const int64_t call_ns = left_ns_ - arrived_ns_.load(std::memory_order_relaxed);
   arrived_ns_.store(now, std::memory_order_relaxed);
   in_call_.store(true, std::memory_order_release);
-  const Locked locked(lock);
-  if (left_ns_ == 0) return steps.forget_call();
-  if (kCounts) steps.add(call_ns, work);
-  step_ns_.add(static_cast<double>(work.ns));
+  ended_step_ = EndedStep{left_ns_ != 0, call_ns, work};
+}
+
+void Consumer::count_step() {
+  if (!ended_step_) return;
+  const EndedStep step = *std::exchange(ended_step_, std::nullopt);
+  if (!step.is_known) return steps.forget_call();
+  if (kCounts) steps.add(step.call_ns, step.work);
+  step_ns_.add(static_cast<double>(step.work.ns));
   steps_are_long_.store(step_ns_.value() > kWorthMeasuringNs, std::memory_order_relaxed);
 }
 
@@ -85,6 +94,7 @@ double Consumer::take_interval_ns(int64_t taken, int64_t since) const {
 // Work is counted when it is done, and takes when they happen. So while there is a stock, the mean over many takes is
 // at least what a batch costs. Without a stock, when the program makes batches itself, each take shows its own.
 bool Consumer::count_take(int64_t work_ns, bool any_blocking) {
+  count_step();
   ++takes_;
   const auto work = static_cast<double>(work_ns);
   if (inline_) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
 #include <thread>
 
 #include "headpond/engine/executor/engine_lock_internal.h"
@@ -18,7 +19,7 @@ class Consumer {
   explicit Consumer(bool may_help) : may_help_(may_help) {}
 
   // ---- By the program's thread, without the lock.
-  /// next() was called.
+  /// next() was called. The step that this ends is counted by count_step().
   void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
   /// next() returns.
   void leave() HEADPOND_EXCLUDES(engine_state);
@@ -51,6 +52,10 @@ class Consumer {
   /// The processor that it was seen on last; -1: none yet.
   int cpu() const { return cpu_.load(std::memory_order_relaxed); }
 
+  // ---- By the program's thread, under the lock.
+  /// Counts the step that the call in progress ended, when this call of next() first has the lock. Again: does nothing.
+  void count_step() HEADPOND_REQUIRES(engine_state);
+
   // ---- Under the lock.
   /// The program takes a batch. `work_ns`: work of all threads since the last one. Returns true iff it should no longer
   /// make batches itself.
@@ -73,6 +78,12 @@ class Consumer {
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
   std::thread::id left_on_;                              // The thread that these are of.
   bool is_polling_ = false;                              // The same: try_next() found nothing last time.
+  struct EndedStep {
+    bool is_known = false;  // There was a call before, and no pause since.
+    int64_t call_ns = 0;
+    StepAccount::Work work = {};
+  };
+  std::optional<EndedStep> ended_step_;  // The same: until it is counted.
   std::atomic<int64_t> arrived_ns_ = 0, called_ns_ = 0, polled_ns_ = 0;
   std::atomic<bool> in_call_ = false;
   MovingAverage busy_{0.2, 0.2};  // The same: the share of a step in which it computes.

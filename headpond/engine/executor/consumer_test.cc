@@ -85,6 +85,7 @@ double queue_share(bool on_another_thread) {
     consumer.arrive(lock);
     {
       const Locked locked(lock);
+      consumer.count_step();
       consumer.steps.call_ends(0);
     }
     consumer.leave();
@@ -99,6 +100,8 @@ double queue_share(bool on_another_thread) {
     consumer.arrive(lock);
   }
   const Locked locked(lock);
+  consumer.count_step();
+  consumer.count_step();
   EXPECT_EQ(consumer.steps.counted(), 1);
   return consumer.steps.queue_share();
 }
@@ -122,6 +125,7 @@ TEST(Consumer, CountsTheTimeInCalls) {
   EXPECT_GT(consumer.polled_ns(), 0);
   consumer.arrive(lock);
   EXPECT_EQ(consumer.arrived_ns(), arrived) << "the call goes on";
+  EXPECT_EQ(consumer.polled_ns(), 0) << "it may wait now";
   consumer.leave();
   EXPECT_EQ(consumer.polled_ns(), 0);
   const int64_t called = consumer.called_before_ns();

@@ -81,6 +81,7 @@ int64_t Executor::run(Task& task, Context& context, const WorkSource*& running) 
 
 bool Executor::help(Context& context, bool may_wait) {
   const Locked locked(lock_);
+  consumer_.count_step();
   start_workers();
   Task task;
   const bool is_alone = workers_.empty();  // Then it needs no permit, as nobody else would go on.
@@ -114,6 +115,7 @@ void Executor::arrive() {
 
 void Executor::wait(uint64_t seen) {
   const Locked locked(lock_);
+  consumer_.count_step();
   consumer_.is_waiting = true;
   wake();
   const auto waits = [&]() HEADPOND_REQUIRES(engine_state) {
@@ -134,6 +136,7 @@ void Executor::wait(uint64_t seen) {
 }
 
 void Executor::leave_empty() {
+  consumer_.count_step();
   consumer_.is_asking = true;
   wake();
 }

@@ -101,6 +101,7 @@ class Executor {
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A stage in which one of them is; "": none is in a task.
   std::string stage_in_progress() const HEADPOND_REQUIRES(engine_state);
+  bool has_warning() const HEADPOND_REQUIRES(engine_state) { return !warning_.empty(); }
   /// A warning for the log, once; "": none.
   std::string take_warning() HEADPOND_REQUIRES(engine_state) { return std::exchange(warning_, {}); }
 

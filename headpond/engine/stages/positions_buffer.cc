@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "headpond/dataset/run_state.h"
+#include "headpond/dataset/source/in_memory.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
@@ -28,6 +29,7 @@ class PositionsBuffer final : public ReorderBuffer {
   PositionsBuffer(StageHost& host, const Stage& stage, const Binding& binding)
       : ReorderBuffer(host, stage),
         slots_(stage.node->slots()),
+        gives_views_(viewed(*stage.node) != nullptr),
         view_(stage.node->bind({binding.seed, binding.epoch, &host.accounts})),
         costs_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
         probes_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
@@ -57,6 +59,10 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
   void assemble(WorkItem& item, Context&) override {
+    if (gives_views_ && element_bytes_ >= 0) {
+      item.bytes = item.elements * element_bytes_;
+      return;
+    }
     for (const Chunk::Entry& entry : static_cast<Chunk&>(item).entries) item.bytes += bytes_of(entry.element);
   }
 
@@ -95,6 +101,7 @@ class PositionsBuffer final : public ReorderBuffer {
   }
 
   const int64_t slots_;
+  const bool gives_views_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;  // Belong to the thread that samples.
   OperatorProbes probes_;

@@ -91,12 +91,12 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       stage_(stage),
       account_(host.accounts.of(stage.input != nullptr ? *stage.input : *stage.node)),
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
+      element_bytes_(taken_bytes(*stage.node)),
       name_(name_of(stage)),
       trace_name_(trace::intern(name_)),
       counter_name_(trace::intern("window/" + name_)),
       memory_name_(trace::intern("memory/" + name_)),
       first_arrow_(next_arrows()),
-      element_bytes_(element_bytes(*stage.node)),
       costs_(host.costs_of(*stage.node)),
       is_root_(host.is_root(*stage.node)),
       counters_(internal::counters_of(host, *stage.node, trace_name_)) {

@@ -97,6 +97,7 @@ class ReorderBuffer : public WorkSource {
   const Stage stage_;
   const MemoryAccount* const account_;  ///< The account of what its tasks allocate, but for other operators in them.
   const bool any_order_;                ///< What is ready first is given first; then an item has one element.
+  const int64_t element_bytes_;         ///< taken_bytes() of the stage's node; -1: differs.
 
  private:
   struct Done;
@@ -143,7 +144,6 @@ class ReorderBuffer : public WorkSource {
   const char* const trace_name_;
   const char *const counter_name_, *const memory_name_;
   const uint64_t first_arrow_;
-  const int64_t element_bytes_;  // -1: differs.
 
   // Belongs to the consumer.
   std::shared_ptr<WorkItem> current_;

@@ -4,6 +4,7 @@
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/source/in_memory.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond::internal {
@@ -126,6 +127,12 @@ int64_t element_bytes(const Node& node) {
     if (whole[i].shape.row() == node.input().spec()[i].shape) whole[i].shape = whole[i].shape.row().stacked(rows);
   }
   return element_bytes(whole);
+}
+
+int64_t taken_bytes(const Node& node) {
+  const int64_t bytes = element_bytes(node);
+  const InMemory* const source = bytes > 0 ? viewed(node) : nullptr;
+  return source != nullptr ? source->copied_bytes() : bytes;
 }
 
 }  // namespace headpond::internal

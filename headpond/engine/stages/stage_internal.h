@@ -43,5 +43,7 @@ std::string titles_of(const Stage& stage);
 int64_t element_bytes(const Spec& spec);
 /// The same of an element of `node`; of a batch of such rows, those of a whole one.
 int64_t element_bytes(const Node& node);
+/// What an element takes of the memory for elements: nothing where it is a view of what is in memory anyway. The same.
+int64_t taken_bytes(const Node& node);
 
 }  // namespace headpond::internal

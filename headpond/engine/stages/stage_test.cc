@@ -76,5 +76,17 @@ TEST(Stage, SizesAreKnownFromTheSpecAlone) {
   EXPECT_EQ(element_bytes(*(range(10) | batch(3) | batch(2)).node()), -1) << "its rows differ";
 }
 
+Dataset rows_of(int64_t width) {
+  const std::vector<float> values(static_cast<size_t>(64 * width));
+  return from_tensor_slices(Tensor::from(std::span<const float>(values), {64, width}));
+}
+
+TEST(Stage, ViewsOfWhatIsInMemoryTakeNothing) {
+  EXPECT_EQ(taken_bytes(*(rows_of(25) | shuffle() | repeat() | take(9)).node()), 0);
+  EXPECT_EQ(taken_bytes(*(rows_of(25) | batch(2)).node()), 200);
+  EXPECT_EQ(taken_bytes(*(rows_of(25) | cache()).node()), 100) << "it may be on a disk";
+  EXPECT_EQ(taken_bytes(*(rows_of(2) | shuffle()).node()), 8) << "small rows are copied";
+}
+
 }  // namespace
 }  // namespace headpond::internal
