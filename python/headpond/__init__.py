@@ -21,7 +21,7 @@ from ._dataset import zip as zip  # noqa: A004
 from ._files import (
     LabelledFile, LabelledFolder, RecordReader, RecordWriter, digit_set, expand_files, list_labelled_folder, make_example)
 from ._kernels import *  # noqa: F403
-from ._loader import FunctionStats, Loader, LoaderStats, StageStats, close_all
+from ._loader import Loader, close_all
 from ._map_style import from_torch
 from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
 from ._pictures import Pictures, encode_png, show
@@ -29,6 +29,7 @@ from ._queues import (
     Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
     RandomShuffleQueue, StagingArea, stop_all)
 from ._sources import *  # noqa: F403
+from ._stats import FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes
 from ._steps import Expression, Kernel, expr
 from ._values import DType, FieldSpec, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from .errors import (
@@ -53,16 +54,16 @@ bytes: DType = _values.bytes_  # noqa: A001
 
 # Without what hides a builtin: range, zip, bytes.
 __all__ = [
-    "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError",
-    "Error", "EventWriter", "Expression", "FIFOQueue", "FailedPreconditionError", "FieldSpec", "FunctionStats", "InvalidArgumentError",
-    "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea", "NotFoundError",
-    "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random",
-    "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError", "StageStats", "StagingArea", "UnimplementedError",
-    "UnknownError", "WaitAccount", "bf16", "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy",
-    "expand_files", "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices",
-    "from_tensors", "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet",
-    "progress", "random_key", "read_plan",
-    "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
+    "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError", "Error",
+    "EventWriter", "Expression", "FIFOQueue", "FailedCounts", "FailedPreconditionError", "FieldSpec", "FunctionStats",
+    "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea",
+    "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue",
+    "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
+    "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
+    "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files",
+    "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors",
+    "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "progress",
+    "random_key", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
 __all__ += _kernels.__all__
 __all__ += _sources.__all__
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -299,8 +300,17 @@ def from_tensors(values: Any) -> Dataset:
 
 def from_tensor_slices(values: Any) -> Dataset:
     """Element i has row i of each array of a dict or a tuple, or of one array, which may be a list. Rows are not copied: the arrays
-    must not change."""
-    return Dataset(_core.from_tensor_slices(_by_name(values)))
+    must not change. A numpy.memmap is not read here: the plan has its file's name and size instead of a checksum of the values."""
+    named = _by_name(values)
+    return Dataset(_core.from_tensor_slices(named, [_place_of(value) for _, value in named]))
+
+
+def _place_of(value: Any) -> str:
+    """Where the values of a numpy.memmap lie in its file; "" of others, and of its parts."""
+    if not isinstance(getattr(value, "base", None), mmap.mmap) or not getattr(value, "filename", None):
+        return ""
+    path = os.fspath(value.filename)
+    return f"at {value.offset} of {os.path.basename(path)!r}, {os.path.getsize(path)} bytes"
 
 
 def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name: str | None = None, version: int = 0,

@@ -8,10 +8,11 @@ import os
 import time
 import weakref
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, TypedDict, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
 from ._dataset import Dataset
+from ._stats import LoaderStats
 from ._values import Path, seed_of
 from .errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
@@ -20,48 +21,6 @@ if TYPE_CHECKING:
 
 _VERSION = 1
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
-
-
-class StageStats(TypedDict):
-    """Figures of a stage that runs ahead; docs/monitoring.md says what each figure means."""
-
-    name: str
-    blocking: bool
-    units: int
-    elements: int
-    element_ns: float
-    unit_ns: float
-    target: int
-    ahead: int
-    ready: int
-    mean_ready: float
-
-
-class FunctionStats(TypedDict):
-    """Figures of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took."""
-
-    name: str
-    calls: int
-    lock_wait_ns: int
-    function_ns: int
-
-
-class LoaderStats(TypedDict):
-    """A Loader's figures so far; docs/monitoring.md says what each figure means."""
-
-    batches: int
-    waits: int
-    wait_ns: int
-    first_wait_ns: int
-    helped: int
-    memory_in_use: int
-    memory_peak: int
-    threads: int
-    io_threads: int
-    inline_now: bool
-    defects: int
-    stages: list[StageStats]
-    functions: list[FunctionStats]
 
 
 class Loader:
@@ -100,7 +59,7 @@ class Loader:
             dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
             consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads,
-            pinned_for=pinned_for)
+            pinned_for=pinned_for, calls_python=bool(dataset._functions))
         self._pinned: Pinned | None = None
         if pin_memory:
             from .torch import Pinned
@@ -169,8 +128,8 @@ class Loader:
         return self._core.index
 
     def stats(self) -> LoaderStats:
-        """What it has done so far, in numbers (docs/monitoring.md says what each means). "functions": of each function of Python in
-        the dataset, how often it was called, and what it and waiting for the interpreter's lock took; of all who read the dataset."""
+        """What it has done so far, in numbers (docs/monitoring.md says what each means). The names are those of C++, and
+        "functions": of each function of Python in the dataset, of all who read it."""
         functions = [{"name": one.name, "calls": one.account.calls, "lock_wait_ns": one.account.lock_wait_ns,
                       "function_ns": one.account.function_ns} for one in self.dataset._functions]
         return cast(LoaderStats, {**self._core.stats(), "functions": functions})

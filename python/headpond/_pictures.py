@@ -84,8 +84,8 @@ def show(batch: Any, *, image: str | int | Sequence[str | int] | None = None, la
     """Pictures of the first rows * columns rows of a batch, as NumPy, PyTorch or JAX has it: a dict of fields, a tuple of them, or images.
 
     Images have [height, width] with or without 1, 3 or 4 channels, which come last or first. Integers in 0 to 255 are shown as they are, floats in [0, 1] from
-    black to white; other values from the least to the largest one. `mean`, `std`: those of hp.normalize, which is undone for floats. `image`: which
-    fields are shown, below each other; None: each that has the shape of images. `mask`: a field whose values above 0 are colours over
+    black to white; other values from the least to the largest one. `mean`, `std`: those of hp.normalize, which is undone for floats; an error where
+    no field that is shown has any. `image`: which fields are shown, below each other; None: each that has the shape of images. `mask`: a field whose values above 0 are colours over
     the first of them. `label`: what stands below; None: each number and text of a row. `classes`: names for its integers.
     A field is a name, or its place in a tuple. One image of an element, with its channels last, is a batch of one row.
     """
@@ -97,6 +97,8 @@ def show(batch: Any, *, image: str | int | Sequence[str | int] | None = None, la
     if not names:
         raise InvalidArgumentError(f"show: no field has the shape of images: {_shapes(fields)}")
     images = {name: _images("image", fields, name) for name in names}
+    if (mean is not None or std is not None) and not any(one.dtype.kind == "f" for one in images.values()):
+        raise InvalidArgumentError(f"show: mean and std are of floats, and no image has any: {_shapes(images)}")
     count = len(images[names[0]])
     if any(len(one) != count for one in images.values()) or (masks is not None and len(masks) != count):
         raise InvalidArgumentError(f"show: fields of different numbers of rows: {_shapes(fields)}")

@@ -92,8 +92,9 @@ class Pinned:
 def _now() -> list[Any]:
     """An event after all that each device in use was asked for on its current stream."""
     events = []
+    module: Any = torch._C  # Whose types name not all of it, in some versions.
     for device in range(torch.cuda.device_count()):
-        if torch._C._cuda_hasPrimaryContext(device):
+        if module._cuda_hasPrimaryContext(device):
             events.append(torch.cuda.current_stream(device).record_event())
     return events
 

@@ -68,7 +68,7 @@ int traverse_batches(PyObject* self, visitproc visit, void* arg) noexcept {
 }
 
 int clear_batches(PyObject* self) noexcept {
-  nb::inst_ptr<Batches>(self)->clear();
+  if (nb::inst_ready(self)) nb::inst_ptr<Batches>(self)->clear();
   return 0;
 }
 

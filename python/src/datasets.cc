@@ -13,6 +13,7 @@
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/explain.h"
 #include "headpond/plan/kernels/plan_kernel.h"
 #include "headpond/plan/operators/plan_operators.h"
@@ -128,6 +129,7 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   waits.reset();
   const Timed runs(account.function_ns);
   try {
+    const OwnsExceptions nobody(nullptr);
     return call();
   } catch (nb::python_error& error) {
     if (error.matches(PyExc_StopIteration)) {  // It would be the end of the data.
@@ -135,7 +137,7 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
     } else {
       error.restore();
     }
-    return fail(error_of_python());
+    return fail(error_of_function());
   } catch (const Exception& error) {
     return fail(error.error());
   }
@@ -378,7 +380,9 @@ void add_functions(nb::module_& module) {
   });
   module.def("zip", [](const std::vector<Dataset>& inputs) { return zip(inputs); });
   module.def("from_tensors", [](nb::handle values) { return from_tensors(tensors_of(values)); });
-  module.def("from_tensor_slices", [](nb::handle values) { return from_tensor_slices(tensors_of(values)); });
+  module.def("from_tensor_slices", [](nb::handle values, const std::vector<std::string>& places) {
+    return internal::slices_in_files(tensors_of(values), places);
+  });
   module.def("from_generator", generator_dataset);
   module.def("map", map_function);
   module.def("filter", filter_function);

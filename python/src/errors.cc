@@ -37,12 +37,12 @@ thread_local const void* owner_of_call = nullptr;  // NOLINT(cppcoreguidelines-a
 class Tracebacks {
  public:
   /// REQUIRES: the lock of the interpreter.
-  void add(PyObject* exception) {
+  void add(PyObject* exception, const void* owner) {
     nb::object old;
     {
       MutexLock lock(mu_);
       PyObject*& place = kept_.at(next_);
-      owners_.at(next_) = owner_of_call;
+      owners_.at(next_) = owner;
       next_ = (next_ + 1) % kept_.size();
       old = nb::borrow(std::exchange(place, exception));
     }
@@ -167,6 +167,25 @@ std::string text_of_exception(nb::handle exception) {
   return fmt::format("{}: {}", type, text_of(text));
 }
 
+Error error_of_exception(const void* owner) {
+  nb::object exception;
+  {
+    PyObject *type = nullptr, *own = nullptr, *trace = nullptr;
+    PyErr_Fetch(&type, &own, &trace);
+    PyErr_NormalizeException(&type, &own, &trace);
+    if (trace != nullptr) PyException_SetTraceback(own, trace);
+    exception = nb::steal(own);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+  }
+  Ref own(exception.inc_ref().ptr(), [](PyObject* gone) {
+    tracebacks().forget(gone);
+    drop(gone);
+  });
+  tracebacks().add(own.get(), owner);
+  return Error(kind_of(exception), text_of_exception(exception)).with_host_object(std::move(own));
+}
+
 }  // namespace
 
 void set_error_class(const std::string& kind, nb::object type) { classes()[kind] = std::move(type); }
@@ -195,23 +214,7 @@ OwnsExceptions::~OwnsExceptions() { owner_of_call = before_; }
 int visit_exceptions(const void* owner, visitproc visit, void* arg) { return tracebacks().visit_of(owner, visit, arg); }
 void disown_exceptions(const void* owner) { tracebacks().disown(owner); }
 
-Error error_of_python() {
-  nb::object exception;
-  {
-    PyObject *type = nullptr, *own = nullptr, *trace = nullptr;
-    PyErr_Fetch(&type, &own, &trace);
-    PyErr_NormalizeException(&type, &own, &trace);
-    if (trace != nullptr) PyException_SetTraceback(own, trace);
-    exception = nb::steal(own);
-    Py_XDECREF(type);
-    Py_XDECREF(trace);
-  }
-  Ref own(exception.inc_ref().ptr(), [](PyObject* gone) {
-    tracebacks().forget(gone);
-    drop(gone);
-  });
-  tracebacks().add(own.get());
-  return Error(kind_of(exception), text_of_exception(exception)).with_host_object(std::move(own));
-}
+Error error_of_python() { return error_of_exception(nullptr); }
+Error error_of_function() { return error_of_exception(owner_of_call); }
 
 }  // namespace headpond::python

@@ -53,7 +53,7 @@ void PythonLoader::open(Make make) {
     }
   }));
   loader_.swap(made);
-  is_closed_ = false;
+  is_closed_ = is_in_epoch_ = false;
   if (saving_ == nullptr || !saving_->is_here()) saving_.reset(new Saving);
   const nb::gil_scoped_release released;
   made.reset();  // What was there.
@@ -69,22 +69,42 @@ std::invoke_result_t<Call, const Loader&> PythonLoader::asked(Call call) const {
   return answer;
 }
 
+// While a call of next() is in progress.
+class PythonLoader::InNext {
+ public:
+  explicit InNext(PythonLoader& loader) : loader_(loader) {
+    loader.saving_->wait();
+    loader.refuse_if_closed();
+    if (loader.changing_ != nullptr) loader.refuse_if_waiting("next");
+    if (loader.waiting_++ == 0) loader.caller_ = std::this_thread::get_id();
+  }
+  ~InNext() { --loader_.waiting_; }
+  InNext(const InNext&) = delete;
+  InNext& operator=(const InNext&) = delete;
+
+ private:
+  PythonLoader& loader_;
+};
+
+// The next batch if it is ready, or costs less than handing it over: giving the interpreter's lock up would take as
+// long. Nothing if that may take longer: before the first batch of an epoch, for which files are opened, and where
+// functions of Python run, for whose turn a thread may wait that has no lock.
+std::optional<Result<Batch>> PythonLoader::batch_at_once() {
+  if (calls_python_ || !is_in_epoch_) return std::nullopt;
+  drop_dead();
+  return loader_->next_at_once();
+}
+
 template <class Next>
-Any PythonLoader::given(Next next) {
-  saving_->wait();
-  refuse_if_closed();
-  if (changing_ != nullptr) refuse_if_waiting("next");
-  struct Count {
-    int& waiting;
-    ~Count() { --waiting; }
-  };
-  if (waiting_++ == 0) caller_ = std::this_thread::get_id();
-  const Count count{waiting_};
-  std::optional<Result<Batch>> batch;
-  {
+Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next) {
+  const InNext in_next(*this);
+  std::optional<Result<Batch>> batch = batch_at_once();
+  if (batch && at_end(*batch) && at_epoch_end == AtEpochEnd::go_on) batch.reset();
+  if (!batch) {
     const OwnsExceptions owns(this);
     (void)waiting([&] { return batch.emplace(next()).has_value(); });
   }
+  is_in_epoch_ = *batch || (is_in_epoch_ && !at_end(*batch));
   if (at_end(*batch)) return nb::none();
   if (!*batch) raise(batch->error());
   epoch_ = (*batch)->epoch();
@@ -92,10 +112,12 @@ Any PythonLoader::given(Next next) {
   return keys_.value_of(std::move(**batch).element(), returned_);
 }
 
-PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options)
+PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options,
+                           bool calls_python)
     : batches_(batches),
       dataset_(world_size == 1 && rank == 0 ? batches : batches | distribute(world_size, rank)),
       options_(options),
+      calls_python_(calls_python),
       keys_(dataset_.spec()),
       returned_(options.pool != nullptr ? std::make_shared<Returned>() : nullptr) {
   open([&]() -> Result<Loader> { return Loader(dataset_, options_); });
@@ -127,25 +149,26 @@ void PythonLoader::restore(const nb::bytes& state) {
 }
 
 Any PythonLoader::next() {
-  return given([&] { return loader_->next(); });
+  return given(AtEpochEnd::go_on, [&] { return loader_->next(); });
 }
 
 Any PythonLoader::next_of(int64_t epoch) {
   if (epoch_left() != epoch) return nb::none();
   left_ = -1;  // After an exception, the rest of the epoch is still delivered.
-  Any batch = given([&] { return loader_->next_in_epoch(); });
+  Any batch = given(AtEpochEnd::stop, [&] { return loader_->next_in_epoch(); });
   if (!batch.is_none()) left_ = epoch;
   return batch;
 }
 
 Any PythonLoader::try_next() {
   if (saving_->is_running()) raise(Error(ErrorKind::DeadlineExceeded, "Loader: another thread is in state_dict()"));
-  return given([&] { return loader_->try_next(); });
+  return given(AtEpochEnd::go_on, [&] { return loader_->try_next(); });
 }
 
 void PythonLoader::next_epoch() {
   const Changing changing(*this, "next_epoch");
   refuse_if_closed();
+  is_in_epoch_ = false;
   (void)waiting([&]() -> Result<void> {
     loader_->next_epoch();
     return {};
@@ -165,6 +188,7 @@ void PythonLoader::set_epoch(int64_t epoch) {
   if (epoch_left() == epoch && left_ < 0) return;
   const std::string begin =
       internal::save({.epoch = static_cast<uint64_t>(epoch), .index = 0, .position = {}}, dataset_, options_.seed);
+  is_in_epoch_ = false;
   value(waiting([&] { return loader_->restore(begin); }));
   epoch_ = epoch;
   index_ = left_ = -1;

@@ -38,8 +38,10 @@ class Memory {
 /// REQUIRES of each call: the interpreter's lock.
 class PythonLoader {
  public:
-  /// Delivers this rank's rows of `batches`, which are the same for all ranks.
-  PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options);
+  /// Delivers this rank's rows of `batches`, which are the same for all ranks. `calls_python`: functions of Python are
+  /// in it.
+  PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options,
+               bool calls_python);
   ~PythonLoader();
   PythonLoader(const PythonLoader&) = delete;
   PythonLoader& operator=(const PythonLoader&) = delete;
@@ -70,12 +72,15 @@ class PythonLoader {
 
  private:
   class Changing;
+  class InNext;
   template <class Make>
   void open(Make make);
   template <class Call>
   std::invoke_result_t<Call, const Loader&> asked(Call call) const;
+  enum class AtEpochEnd : uint8_t { stop, go_on };
   template <class Next>
-  Any given(Next next);
+  Any given(AtEpochEnd at_end, Next next);
+  std::optional<Result<Batch>> batch_at_once();
   std::string saved_state() const;
   void refuse_if_waiting(const char* call) const;
   void refuse_if_in_use(const char* call) const;
@@ -85,6 +90,7 @@ class PythonLoader {
 
   const Dataset batches_, dataset_;
   const LoaderOptions options_;
+  const bool calls_python_;
   const Keys keys_;
   const std::shared_ptr<Returned> returned_;  // Null: memory of arrays that are gone may be used again.
   std::shared_ptr<Loader> loader_;
@@ -94,8 +100,12 @@ class PythonLoader {
   const char* changing_ = nullptr;  // The call that replaces what next() reads;
   std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
+  bool is_in_epoch_ = false;                   // The last call gave a batch: the next one need not open files.
   std::shared_ptr<Ending> ending_;             // Of close().
   std::unique_ptr<Saving, EndSaving> saving_;  // Of loader_, in its process.
 };
+
+/// LoaderStats, by the names of its members.
+Dict stats_of(const PythonLoader& loader);
 
 }  // namespace headpond::python

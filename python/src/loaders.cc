@@ -8,43 +8,10 @@
 namespace headpond::python {
 namespace {
 
-Dict stats_of(const PythonLoader& loader) {
-  const LoaderStats stats = loader.stats();
-  Dict all;
-  all["batches"] = stats.batches;
-  all["waits"] = stats.waits;
-  all["wait_ns"] = stats.wait_ns;
-  all["first_wait_ns"] = stats.first_wait_ns;
-  all["helped"] = stats.helped;
-  all["memory_in_use"] = stats.memory_in_use;
-  all["memory_peak"] = stats.memory_peak;
-  all["threads"] = stats.threads;
-  all["io_threads"] = stats.io_threads;
-  all["inline_now"] = stats.inline_now;
-  all["defects"] = stats.defects;
-  nb::list stages;
-  for (const StageStats& stage : stats.stages) {
-    nb::dict one;
-    one["name"] = stage.name;
-    one["blocking"] = stage.blocking;
-    one["units"] = stage.units;
-    one["elements"] = stage.elements;
-    one["element_ns"] = stage.element_ns;
-    one["unit_ns"] = stage.unit_ns;
-    one["target"] = stage.target;
-    one["ahead"] = stage.ahead;
-    one["ready"] = stage.ready;
-    one["mean_ready"] = stage.mean_ready;
-    stages.append(one);
-  }
-  all["stages"] = stages;
-  return all;
-}
-
 void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size, int64_t rank, int64_t epochs,
                  uint64_t seed, int threads, int io_threads, std::optional<int64_t> memory, int64_t run_ahead,
                  bool consumer_helps, std::optional<bool> deterministic, const std::string& quarantine,
-                 bool pin_threads, std::optional<int> pinned_for) {
+                 bool pin_threads, std::optional<int> pinned_for, bool calls_python) {
   LoaderOptions options{.epochs = epochs, .seed = seed};
   options.threads = threads;
   options.io_threads = io_threads;
@@ -55,7 +22,7 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size,
   options.quarantine = quarantine;
   options.pin_threads = pin_threads;
   if (pinned_for) options.pool = value(waiting([&] { return pinned_pool(*pinned_for); }));
-  new (self) PythonLoader(dataset, world_size, rank, options);
+  new (self) PythonLoader(dataset, world_size, rank, options, calls_python);
 }
 
 int traverse_loader(PyObject* self, visitproc visit, void* arg) noexcept {
@@ -78,7 +45,7 @@ void add_loader(nb::module_& module) {
       .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("world_size"), nb::arg("rank"),
            nb::arg("epochs"), nb::arg("seed"), nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(),
            nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),
-           nb::arg("pin_threads"), nb::arg("pinned_for").none())
+           nb::arg("pin_threads"), nb::arg("pinned_for").none(), nb::arg("calls_python"))
       .def("next", &PythonLoader::next)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)

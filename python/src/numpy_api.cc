@@ -6,6 +6,7 @@
 #include <numpy/arrayobject.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <new>
 
@@ -99,18 +100,20 @@ void end_lease(PyObject* lease) {
   Py_DECREF(reinterpret_cast<PyObject*>(type));
 }
 
+// Two threads may make it at once, as making it may run the collector, which gives the interpreter's lock up. So it is
+// no static object with an initialiser: the second thread would wait for the first one, and have that lock.
 PyTypeObject* lease_type() {
-  static PyTypeObject* const type = [] {
-    PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_lease)}, {0, nullptr}};
-    PyType_Spec spec{"headpond._core.Lease", sizeof(Lease), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-                     slots};
-    return reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
-  }();
-  if (type == nullptr) {
-    PyErr_Clear();
-    throw std::bad_alloc();
-  }
-  return type;
+  static std::atomic<PyTypeObject*> found = nullptr;
+  if (PyTypeObject* const type = found.load(std::memory_order_acquire)) return type;
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(end_lease)}, {0, nullptr}};
+  PyType_Spec spec{"headpond._core.Lease", sizeof(Lease), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                   slots};
+  auto* const made = reinterpret_cast<PyTypeObject*>(PyType_FromSpec(&spec));
+  if (made == nullptr) throw nb::python_error();
+  PyTypeObject* first = nullptr;
+  if (found.compare_exchange_strong(first, made)) return made;
+  Py_DECREF(reinterpret_cast<PyObject*>(made));
+  return first;
 }
 
 struct ReturnedLater {
@@ -215,6 +218,11 @@ bool is_list_of_texts(nb::handle value) {
   return PyBytes_Check(first.ptr()) != 0 || PyUnicode_Check(first.ptr()) != 0;
 }
 
+// NumPy's constructor asks for nothing else that is tried here.
+bool is_only_dlpack(nb::handle value) {
+  return nb::hasattr(value, "__dlpack__") && PyObject_CheckBuffer(value.ptr()) == 0 && !nb::hasattr(value, "__array__");
+}
+
 // Nobody can change it later: only the caller's value, or what that holds it in, and this call refer to it.
 bool is_its_own(PyArrayObject* array) {
   return Py_REFCNT(reinterpret_cast<PyObject*>(array)) <= 2 && PyArray_BASE(array) == nullptr &&
@@ -248,7 +256,7 @@ void need_dtype(DType dtype) {
 nb::object array_of(Tensor tensor, const std::shared_ptr<Returned>& to) {
   if (tensor.dtype() == DType::bytes && tensor.rank() == 0) return bytes_of(tensor.bytes_at(0));
   need_numpy();
-  std::array<npy_intp, 64> dims{};
+  std::array<npy_intp, 64> dims;  // Those that there are.  NOLINT(cppcoreguidelines-pro-type-member-init)
   for (int axis = 0; axis < tensor.rank(); ++axis) dims.at(static_cast<size_t>(axis)) = tensor.dim(axis);
   if (tensor.dtype() == DType::bytes) return texts_of(tensor, dims.data());
   PyArray_Descr* const descr = descr_of(tensor.dtype());
@@ -284,6 +292,8 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
   if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(text_of(value)));
   need_numpy();
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
+  if (!is_array && is_only_dlpack(value))
+    return tensor_of(nb::module_::import_("numpy").attr("from_dlpack")(value), want, share);
   nb::object array = nb::steal(
       PyArray_FromAny(value.ptr(), is_list_of_texts(value) ? descr_of(DType::bytes) : nullptr, 0, 0, 0, nullptr));
   if (!array.is_valid()) throw nb::python_error();

@@ -141,8 +141,11 @@ void set_error_class(const std::string& kind, nb::object type);
 void set_error(const Error& error);
 /// The exception that was raised, as an error that carries it. REQUIRES: the lock, and an exception.
 Error error_of_python();
-/// While it lives, what functions raise on this thread is `owner`'s until the program gets it. Such tracebacks have the
-/// frames of the program, which have the owner: the interpreter's collector must see that cycle.
+/// The same, of a function of a dataset: the error stays with the owner of the call (OwnsExceptions).
+Error error_of_function();
+/// While it lives, what functions of datasets raise on this thread is `owner`'s until the program gets it. Such
+/// tracebacks have the frames of the program, which have the owner: the interpreter's collector must see that cycle.
+/// Null: nobody's. What a function calls by itself gives its errors elsewhere.
 class OwnsExceptions {
  public:
   explicit OwnsExceptions(const void* owner);

@@ -208,8 +208,12 @@ bool look_for_signals() {
 }
 
 bool is_main_thread() {
-  static const unsigned long main_thread =
-      nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+  static std::atomic<unsigned long> known = 0;  // Not made while it is initialised: the import gives the lock up.
+  unsigned long main_thread = known.load(std::memory_order_relaxed);
+  if (main_thread == 0) {
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    known.store(main_thread, std::memory_order_relaxed);
+  }
   return PyThread_get_thread_ident() == main_thread;
 }
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values in both directions: dtypes, shapes, whose memory an array has, and for how long."""
 import gc
+import os
+import resource
 
 import numpy as np
 import pytest
@@ -41,6 +43,52 @@ def test_from_tensor_slices_copies_nothing():
     assert not first.flags.writeable
     with pytest.raises(ValueError):
         first[0] = 1
+
+
+def test_what_is_offered_as_dlpack_only():
+    class Offers:
+        def __init__(self, array):
+            self.array = array
+
+        def __dlpack__(self, **options):
+            return self.array.__dlpack__(**options)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    array = np.arange(24, dtype=np.float32).reshape(3, 8)
+    rows = list(hp.from_tensor_slices({"x": Offers(array)}).sequence())
+    assert [row["x"].tolist() for row in rows] == array.tolist()
+    array[2] = 7
+    assert np.array_equal(rows[2]["x"], array[2]), "it shares the memory"
+    doubled = hp.range(3).map(lambda x: Offers(array[int(x)] * 2), output=(hp.f32, (8,)))
+    assert [row.tolist() for row in doubled.sequence()] == (array * 2).tolist()
+
+
+def test_a_mapped_file_is_not_read_when_the_dataset_is_built(tmp_path):
+    def mapped(name, *, offset=0, last=1.0):
+        path = tmp_path / name
+        with open(path, "wb") as file:
+            file.truncate(1 << 28)
+            file.seek(-8, os.SEEK_END)
+            file.write(np.float64(last).tobytes())
+        return np.memmap(path, np.float64, "r", offset, ((1 << 18) - offset // 1024, 128))
+
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    data = hp.from_tensor_slices({"x": mapped("a.bin")}).batch(2)
+    faults = resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+    assert faults < (1 << 28) // (1 << 16) // 4, "far less than one for each 64 KiB, which the system maps at once"
+    loader = hp.Loader(data)
+    assert loader.next()["x"].shape == (2, 128)
+    state = loader.state_dict()
+    again = hp.Loader(hp.from_tensor_slices({"x": mapped("a.bin")}).batch(2))
+    again.load_state_dict(state)
+    assert again.next()["x"].shape == (2, 128) and again.index == 1
+    for name, options in (("b.bin", {}), ("a.bin", {"last": 2.0}), ("a.bin", {"offset": 1024})):
+        with pytest.raises(hp.FailedPreconditionError):
+            hp.Loader(hp.from_tensor_slices({"x": mapped(name, **options)}).batch(2)).load_state_dict(state)
+    part = hp.from_tensor_slices({"x": mapped("a.bin")[:4]})
+    assert "a.bin" in data.plan() and "a.bin" not in part.plan(), "a part is read"
 
 
 def test_a_batch_is_the_programs_own():

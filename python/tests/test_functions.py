@@ -150,6 +150,27 @@ def test_the_last_exception_is_not_kept_by_its_loader():
         assert big() is None
 
 
+def test_an_exception_that_a_function_gives_elsewhere_is_not_its_loaders():
+    def left():
+        coordinator = hp.Coordinator()
+
+        def function(x):
+            coordinator.request_stop(OwnError("of the coordinator", int(x)))
+            return x
+
+        loader = hp.Loader(hp.range(9).map(function, output=(hp.i64, ())), threads=0)
+        assert loader.next() == 0
+        cycle = [loader]
+        cycle.append(cycle)
+        return coordinator
+
+    coordinator = left()
+    gc.collect()  # Finds the Loader in its cycle, and clears what only the Loader has.
+    with pytest.raises(OwnError) as caught:
+        coordinator.join()
+    assert caught.value.args == ("of the coordinator", 0)
+
+
 def test_an_exception_far_ahead_has_its_traceback_as_text():
     def function(x):
         raise OwnError(int(x))

@@ -5,6 +5,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import pytest
@@ -58,25 +59,32 @@ for batch in batches:
     time.sleep(0.0005)
 print("ready", flush=True)
 """
+LIMIT = 120  # Seconds for a run.
 DATA = hp.range(1200).shuffle().map(lambda x: x * 3, output=(hp.i64, ()), name="triple").batch(10)
 
 
 def run_until_killed(kind, file, moment):
     """Returns whether it was killed before its end; `moment`: seconds after its first batch, None: it is not killed."""
     with subprocess.Popen([sys.executable, "-W", "ignore", "-c", PROGRAM, kind, str(file)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "ready\n", process.communicate()[1]
-        if moment is not None:
-            time.sleep(moment)
-            process.send_signal(signal.SIGKILL)
-        _, said = process.communicate(timeout=120)
+        hangs = threading.Timer(LIMIT, process.send_signal, (signal.SIGALRM,))  # Ends it with another code than SIGKILL.
+        hangs.start()
+        try:
+            assert process.stdout.readline() == "ready\n", process.communicate()[1]
+            if moment is not None:
+                time.sleep(moment)
+                process.send_signal(signal.SIGKILL)
+            _, said = process.communicate()
+        finally:
+            hangs.cancel()
     assert process.returncode in (0, -signal.SIGKILL) and said == "", said
     return process.returncode != 0
 
 
 def rows_after_kills(kind, folder, kills):
     """[what was given over a whole run], each of several kills."""
-    moments, runs = random.Random(f"{kind} 2"), []
+    moments, runs, most = random.Random(f"{kind} 2"), [], 5 * kills + 5
     while kills > 0:
+        assert len(runs) < most, f"{most} runs ended before they were killed"
         file = folder / f"{len(runs)}.json"
         while kills > 0 and run_until_killed(kind, file, moments.uniform(0.0, 0.15)):
             kills -= 1

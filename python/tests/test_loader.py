@@ -522,13 +522,6 @@ def test_a_dataset_that_is_dropped_keeps_its_functions_as_long_as_they_are_used(
     assert sorted(next(made[2])[0].tolist()) == [1, 2, 3]
 
 
-def test_stats_name_the_stages():
-    loader = hp.Loader(DATA)
-    list(loader)
-    stats = loader.stats()
-    assert stats["batches"] == 13 and stats["stages"] and "batch" in stats["stages"][0]["name"]
-
-
 def test_set_epoch_as_samplers_have_it():
     data = hp.range(40).shuffle().batch(8)
     whole = [batch.tolist() for batch in data.sequence(seed=3, epochs=4)]
@@ -562,15 +555,6 @@ def test_set_epoch_as_samplers_have_it():
     loader.close()
     with pytest.raises(hp.CancelledError):
         loader.set_epoch(0)
-
-
-def test_stats_have_what_their_types_say():
-    loader = hp.Loader(hp.range(40).map(lambda x: x, output=(hp.i64, ())).batch(8))
-    list(loader)
-    stats = loader.stats()
-    for found, typed in ((stats, hp.LoaderStats), (stats["stages"][0], hp.StageStats), (stats["functions"][0], hp.FunctionStats)):
-        assert set(found) == set(typed.__annotations__)
-    assert (stats["batches"], stats["functions"][0]["calls"]) == (5, 40)
 
 
 def test_a_loop_over_epochs_that_is_left():

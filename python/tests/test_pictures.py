@@ -77,6 +77,7 @@ def test_other_values_are_stretched_and_normalized_ones_taken_back():
     normal = np.stack([hp.normalize(mean=mean, std=std)(one) for one in images])
     expect(hp.show(normal, mean=mean, std=std), images)
     assert not hp.show(normal, mean=mean, std=std).notes and hp.show(normal).notes
+    expect(hp.show({"image": normal, "mask": images}, mean=mean, std=std, rows=1, columns=1), [images[0], images[0]])
     depth = np.array([[[0, 1000], [500, 2000]]], np.uint16)
     assert decoded(hp.show(depth))[0][..., 0].tolist() == [[0, 128], [64, 255]]
 
@@ -138,6 +139,8 @@ def test_large_pictures_are_made_smaller_and_small_ones_shown_larger():
     (lambda: hp.show({"image": IMAGES, "y": IMAGES[:2]}), "different numbers of rows"),
     (lambda: hp.show({"image": IMAGES, "y": np.zeros((3, 4))}, label="y"), "no field with one value"),
     (lambda: hp.show(IMAGES, rows=0), "rows=0"),
+    (lambda: hp.show(IMAGES, mean=[0.5]), "mean and std are of floats, and no image has any: 0 uint8"),
+    (lambda: hp.show({"image": IMAGES, "label": np.zeros(3, np.float32)}, std=2), "mean and std are of floats"),
     (lambda: hp.show({"name": np.array([b"a"], object)}), "no field has the shape of images")])
 def test_what_cannot_be_shown_says_why(wrong, text):
     with pytest.raises(hp.InvalidArgumentError, match=text):

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
 namespace headpond::internal {
@@ -53,6 +54,17 @@ TEST(FromTensorSlices, RefusesTheStateOfOtherValues) {
   EXPECT_TRUE(Sequence::restored(from_tensor_slices(numbers({3})), {}, sequence.state()));
   EXPECT_FALSE(Sequence::restored(from_tensor_slices(numbers({3}, 1)), {}, sequence.state()));
   EXPECT_FALSE(Sequence::restored(from_tensor_slices(numbers({3, 1})), {}, sequence.state()));
+}
+
+TEST(FromTensorSlices, OfAFileHaveItsPlaceInThePlan) {
+  const std::vector<std::pair<std::string, Tensor>> tensors = {{"a", numbers({2, 4000})}, {"b", numbers({2, 3}, 7)}};
+  const Dataset in_file = slices_in_files(tensors, {"at 0 of 'a.bin'", ""});
+  EXPECT_THAT(in_file.plan(), testing::HasSubstr("a=int32[2,4000], at 0 of 'a.bin', end crc32c"));
+  EXPECT_EQ(elements(in_file), elements(from_tensor_slices(tensors)));
+  auto others = tensors;
+  others[0].second = numbers({2, 4000}, 1);
+  EXPECT_NE(slices_in_files(others, {"at 0 of 'a.bin'", ""}).plan(), in_file.plan());
+  EXPECT_NE(slices_in_files(tensors, {"at 4 of 'a.bin'", ""}).plan(), in_file.plan());
 }
 
 TEST(FromTensorSlices, KeepsTheContract) {

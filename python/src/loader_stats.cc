@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// A Loader's figures as dicts, with the names of headpond/engine/loader_stats.h. Each bracket names all members of a
+// struct: with another one this does not compile.
+#include <cstddef>
+#include <vector>
+
+#include "nanobind/stl/optional.h"
+#include "nanobind/stl/string.h"
+#include "python/src/loader_object.h"
+
+namespace headpond::python {
+namespace {
+
+// {names[i]: values[i]}
+template <size_t kCount, class... Values>
+Dict named(const char* const (&names)[kCount], const Values&... values) {
+  static_assert(kCount == sizeof...(Values));
+  Dict made;
+  size_t i = 0;
+  ((made[names[i++]] = values), ...);
+  return made;
+}
+
+Dict dict_of(const OperatorCost& cost) {
+  const auto& [op, ns, cpu_ns, bytes, read_bytes] = cost;
+  return named({"op", "ns", "cpu_ns", "bytes", "read_bytes"}, to_text(op), ns, cpu_ns, bytes, read_bytes);
+}
+
+Dict dict_of(const OperatorMemory& memory) {
+  const auto& [op, stage, bytes, peak] = memory;
+  return named({"op", "stage", "bytes", "peak"}, to_text(op), to_text(stage), bytes, peak);
+}
+
+Dict dict_of(const FailedCounts& counts) {
+  const auto& [op, failed, skipped, substituted, step] = counts;
+  return named({"op", "failed", "skipped", "substituted", "step"}, to_text(op), failed, skipped, substituted, step);
+}
+
+Dict dict_of(const TaskTimes& times) {
+  const auto& [tasks, wall_ns, cpu_ns, queue_ns, blocked_ns] = times;
+  return named({"tasks", "wall_ns", "cpu_ns", "queue_ns", "blocked_ns"}, tasks, wall_ns, cpu_ns, queue_ns, blocked_ns);
+}
+
+Dict dict_of(const StageTotals& totals) {
+  const auto& [open, make, elements, takes, late, starved_ns, full_ns, refused_ns, read_bytes, holes, errors] = totals;
+  return named({"open", "make", "elements", "takes", "late", "starved_ns", "full_ns", "refused_ns", "read_bytes",
+                "holes", "errors"},
+               dict_of(open), dict_of(make), elements, takes, late, starved_ns, full_ns, refused_ns, read_bytes, holes,
+               errors);
+}
+
+Dict dict_of(const StageStats& stage);
+
+template <class Row>
+nb::list listed(const std::vector<Row>& rows) {
+  nb::list all;
+  for (const Row& row : rows) all.append(dict_of(row));
+  return all;
+}
+
+Dict dict_of(const StageStats& stage) {
+  const auto& [name, blocking, units, elements, element_ns, unit_ns, target, ahead, ready, mean_ready, unit_bytes,
+               operators, totals, starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns] = stage;
+  return named(
+      {"name", "blocking", "units", "elements", "element_ns", "unit_ns", "target", "ahead", "ready", "mean_ready",
+       "unit_bytes", "operators", "totals", "starved_p50_ns", "starved_p99_ns", "idle_p50_ns", "idle_p99_ns"},
+      to_text(name), blocking, units, elements, element_ns, unit_ns, target, ahead, ready, mean_ready, unit_bytes,
+      listed(operators), dict_of(totals), starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns);
+}
+
+Dict dict_of(const StepStats& steps) {
+  const auto& [count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns] = steps;
+  return named({"steps", "call_ns", "startup_ns", "edge_ns", "burst_ns", "sustained_ns", "work_ns", "helped_ns"}, count,
+               call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns);
+}
+
+}  // namespace
+
+Dict stats_of(const PythonLoader& loader) {
+  const LoaderStats stats = loader.stats();
+  const auto& [batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
+               memory_held_peak, memory, threads, io_threads, inline_now, stages, steps, defects, failed, elements,
+               bytes] = stats;
+  return named(
+      {"batches",     "waits",       "wait_ns",          "first_wait_ns", "helped",   "memory_in_use", "memory_peak",
+       "memory_free", "memory_held", "memory_held_peak", "memory",        "threads",  "io_threads",    "inline_now",
+       "stages",      "steps",       "defects",          "failed",        "elements", "bytes"},
+      batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
+      memory_held_peak, listed(memory), threads, io_threads, inline_now, listed(stages), dict_of(steps), defects,
+      listed(failed), elements, bytes);
+}
+
+}  // namespace headpond::python
