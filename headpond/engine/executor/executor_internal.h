@@ -97,7 +97,8 @@ class Executor {
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
-  /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow, version=0)".
+  /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow,
+  /// version=0)".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A stage in which one of them is; "": none is in a task.
   std::string stage_in_progress() const HEADPOND_REQUIRES(engine_state);
