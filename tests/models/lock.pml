@@ -8,7 +8,8 @@
 // lock may become the owner at once. So is spinning: a thread may try again and again.
 //
 // Controls, in which something is found: -DOLD is the protocol with one mark of the lock, which a thread that is no
-// longer the owner can clear; -DWEAK has a heavy fence that does not reach the other threads.
+// longer the owner can clear; -DWEAK has a heavy fence that does not reach the other threads; -DLIGHT lets go of a
+// crowded lock without a full fence; -DHASTY runs none after it cleared the mark `crowded`.
 #ifndef N
 #define N 3
 #endif
@@ -19,16 +20,17 @@
 
 #define TAKEN 0
 #define OWNER 1
+#define CROWDED 2
 #ifdef OLD
-#define CELL(t) 2
+#define CELL(t) 3
 #define CELLS 1
 #define REVOKING 15
 #else
-#define CELL(t) (2 + t)
+#define CELL(t) (3 + t)
 #define CELLS N
 #endif
 
-byte memory[2 + CELLS];
+byte memory[3 + CELLS];
 byte stores[N];              // In a thread's buffer:
 byte address[N * DEPTH];     // the first is the oldest.
 byte value[N * DEPTH];
@@ -81,7 +83,7 @@ inline load(a, to) {
 }
 inline heavy_fence() {
 #ifdef WEAK
-  d_step { drain(me) }
+  d_step { drain(me); i = 0 }
 #else
   d_step {
     i = 0;
@@ -92,6 +94,31 @@ inline heavy_fence() {
     i = 0
   }
 #endif
+}
+// After a store that lets go of the lock, or of a thread's own mark.
+inline fence_if_crowded() {
+#ifndef LIGHT
+  load(CROWDED, seen);
+  if
+  :: seen -> d_step { drain(me); seen = 0 }
+  :: else
+  fi
+#else
+  skip
+#endif
+}
+// By the holder. How often it saw no waiters before does not count here.
+inline calm_down() {
+  load(CROWDED, seen);
+  if
+  :: seen && len(waiters) == 0 ->
+    store(CROWDED, 0);
+#ifndef HASTY
+    d_step { drain(me); seen = 0 }
+#endif
+  :: true
+  fi;
+  seen = 0
 }
 inline lock_mutex() { atomic { mutex == 0 -> mutex = 1; drain(me) } }
 inline unlock_mutex() { d_step { drain(me); mutex = 0 } }
@@ -188,6 +215,7 @@ inline try_enter() {
     :: else ->
       store(CELL(me), 0);
       o = 0;
+      fence_if_crowded();
       serve_if_waiting()
     fi
   :: else ->
@@ -215,6 +243,7 @@ inline try_enter() {
           o = 0;
           seen = 0;
           ours = 0;
+          fence_if_crowded();
           serve_if_waiting()
         fi
       fi
@@ -249,11 +278,16 @@ inline enter() {
       linked[me] = 1;
       waiters ! me;
       unlock_mutex();
-      heavy_fence();
+      load(CROWDED, seen);
+      if
+      :: seen -> seen = 0
+      :: else -> store(CROWDED, 1); heavy_fence()
+      fi;
       serve_waiters();
       if
       :: verdict[me] != 0
       :: me == N - 1  // One thread may time out, or be stopped, at any time.
+      :: timeout -> assert(false)  // Nobody can go on: this thread was not served.
       fi;
       lock_mutex();
       if
@@ -291,11 +325,13 @@ proctype thread(byte me) {
       :: true
       fi;
       inside--;
+      calm_down();
       if
       :: entered == 2 -> store(CELL(me), 0)
       :: else -> store(TAKEN, 0)
       fi;
       entered = 0;
+      fence_if_crowded();
       serve_if_waiting()
     fi
   :: else -> break

@@ -22,6 +22,8 @@ LIMIT_S = 1200
 CHECKS = [
     ("lock.pml", ["N=2", "K=2", "OLD"], True, True),
     ("lock.pml", ["N=2", "K=2", "WEAK"], True, True),
+    ("lock.pml", ["N=2", "K=3", "LIGHT"], True, True),
+    ("lock.pml", ["N=2", "K=3", "HASTY"], True, True),
     ("lock.pml", ["N=2", "K=3", "CANCEL"], False, True),
     ("lock.pml", ["N=3", "K=2", "CANCEL"], False, False),
     ("gate.pml", ["CLOSE", "CANCEL", "WEAK"], True, True),

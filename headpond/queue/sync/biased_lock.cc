@@ -31,8 +31,19 @@ bool BiasedLock::try_take() {
 // Meanwhile another thread may have found the lock taken, and queued up.
 void BiasedLock::give_back() {
   taken_.store(0, std::memory_order_release);
+  if (is_crowded()) asymmetric_fence::full();
   asymmetric_fence::light();
   if (has_waiters()) serve_waiters();
+}
+
+void BiasedLock::calm_down() {
+  calm_ = has_waiters() ? 0 : calm_ + 1;
+  if (calm_ < HEADPOND_CALM_AFTER) return;
+  calm_ = 0;
+  crowded_.store(false, std::memory_order_relaxed);
+  hand_over_point();
+  // A call that still sees the mark has joined the waiters by now: whoever lets go of the lock from here on sees it.
+  asymmetric_fence::full();
 }
 
 bool BiasedLock::enter_by_lock(OwnerCell& self) {
@@ -60,6 +71,7 @@ bool BiasedLock::enter_by_lock(OwnerCell& self) {
 // have seen it inside, and left the waiters to it.
 void BiasedLock::step_back(OwnerCell& self) {
   self.inside.store(nullptr, std::memory_order_release);
+  if (is_crowded()) asymmetric_fence::full();
   asymmetric_fence::light();
   if (has_waiters()) serve_waiters();
 }
@@ -128,6 +140,27 @@ bool BiasedLock::enter_before_sleeping() {
   return false;
 }
 
+// A waiter that sleeps when its turn comes holds up all behind it for a wake time. If each waited for one wake time
+// only, they would all sleep for ever after: each has several such waiters before it. So a waiter stays awake while
+// others are served.
+bool BiasedLock::spin_for_verdict(const Waiter& self) const {
+  constexpr int kQuiet = 2, kMost = 16;  // Wake times without a waiter that was served, and in all.
+  if (only_cpu() >= 0) return self.signal.is_raised();
+  const int64_t wake_ns = wake_time_ns(), start = now_ns();
+  uint32_t served = served_.load(std::memory_order_relaxed);
+  for (int64_t now = start, moved = start; now - moved < kQuiet * wake_ns && now - start < kMost * wake_ns;) {
+    for (int i = 0; i < 8; ++i) {
+      if (self.signal.is_raised()) return true;
+      spin_pause();
+    }
+    sched_yield();
+    now = now_ns();
+    if (served_.load(std::memory_order_relaxed) != served) moved = now;
+    served = served_.load(std::memory_order_relaxed);
+  }
+  return self.signal.is_raised();
+}
+
 WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* waits) {
   Waiter self(cancellable);
   context.begin_wait();
@@ -135,12 +168,15 @@ WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* wa
   const int64_t start = now_ns();
   append(self);
   // Either the holder sees a waiter when it leaves, or we see that the lock is free.
-  asymmetric_fence::heavy();
+  asymmetric_fence::full();
+  if (!is_crowded()) {
+    crowded_.store(true, std::memory_order_relaxed);
+    asymmetric_fence::heavy();
+  }
   serve_waiters();
   {
     std::stop_callback on_stop(context.stop(), [&self] { self.signal.raise(); });
-    const auto raised = [&self] { return self.signal.is_raised(); };
-    if (!spin_until(raised, only_cpu() >= 0)) self.signal.wait(context.deadline());
+    if (!spin_for_verdict(self)) self.signal.wait(context.deadline());
   }
   const bool gave_up = remove(self);
   // A call that waited only for holders at work did not wait for the other side.
@@ -181,6 +217,7 @@ void BiasedLock::serve_waiters() {
   if (first_ == nullptr || !claim()) return;
   Waiter& next = *first_;
   unlink(next);
+  served_.fetch_add(1, std::memory_order_relaxed);
   next.verdict.store(WaitResult::go, std::memory_order_release);
   next.signal.raise();
 }

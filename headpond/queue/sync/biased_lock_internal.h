@@ -12,11 +12,13 @@
 #include "headpond/queue/sync/owner_cell_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
 
-#if !defined(HEADPOND_ROW_FOR_OWNER)  // Less in tests, whose threads come only a few times.
+#if !defined(HEADPOND_ROW_FOR_OWNER)  // Both less in tests, whose threads come only a few times.
 #if defined(HEADPOND_INJECT)
 #define HEADPOND_ROW_FOR_OWNER 1
+#define HEADPOND_CALM_AFTER 2
 #else
 #define HEADPOND_ROW_FOR_OWNER 8
+#define HEADPOND_CALM_AFTER 64
 #endif
 #endif
 
@@ -55,6 +57,8 @@ class BiasedLock {
   /// REQUIRES: the calling thread entered.
   void leave() {
     holder_check_.leave();
+    if (is_crowded()) [[unlikely]]
+      calm_down();
     hand_over_point();
     OwnerCell& self = OwnerCell::of_this_thread();
     if (self.inside.load(std::memory_order_relaxed) == this) [[likely]] {
@@ -62,6 +66,8 @@ class BiasedLock {
     } else {
       taken_.store(0, std::memory_order_release);
     }
+    if (is_crowded()) [[unlikely]]
+      asymmetric_fence::full();
     asymmetric_fence::light();
     if (has_waiters()) serve_waiters();
   }
@@ -87,6 +93,8 @@ class BiasedLock {
 
   static bool is_blocked(uint32_t blocks) { return blocks % 2 != 0; }
   bool has_waiters() const { return waiters_.load(std::memory_order_relaxed) != 0; }
+  bool is_crowded() const { return crowded_.load(std::memory_order_relaxed); }
+  void calm_down();
   bool try_take();
   void give_back();
   bool enter_as_owner(OwnerCell& self);
@@ -97,6 +105,7 @@ class BiasedLock {
   bool claim_without_waiters();
   bool enter_before_waiters();
   bool enter_before_sleeping();
+  bool spin_for_verdict(const Waiter& self) const;
   WaitResult wait(WaitContext& context, bool cancellable, WaitCell* waits);
   void append(Waiter& waiter);
   bool remove(Waiter& waiter);
@@ -111,13 +120,19 @@ class BiasedLock {
   std::atomic<int32_t> waiters_ = 0;
   std::atomic<OwnerCell*> owner_ = nullptr;
   std::atomic<uint32_t> blocks_ = 0;  // Grows when a holder gets blocked, and when it goes on.
-  uint32_t row_ = 0;                  // Under taken_: how often last_ entered in a row,
-  const OwnerCell* last_ = nullptr;   // the thread that entered last by taken_,
+  // Calls wait often: a thread that lets go of the lock runs a full fence, and a call that joins the waiters need not
+  // run a heavy one, which interrupts all processors of the process. A waiter that sets this runs the heavy fence and
+  // then serves the waiters: also for those who saw the mark sooner. It is cleared under the lock.
+  std::atomic<bool> crowded_ = false;
+  uint8_t calm_ = 0;                 // Under the lock: how often in a row it was let go without waiters.
+  uint32_t row_ = 0;                 // Under taken_: how often last_ entered in a row,
+  const OwnerCell* last_ = nullptr;  // the thread that entered last by taken_,
   // and how long a row makes an owner; doubles when an owner is revoked.
   uint32_t row_for_owner_ = HEADPOND_ROW_FOR_OWNER;
   [[no_unique_address]] HolderCheck holder_check_;
 
   alignas(64) Mutex mu_;
+  std::atomic<uint32_t> served_ = 0;  // Waiters that got the lock.
   Waiter* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
   Waiter* last_waiter_ HEADPOND_GUARDED_BY(mu_) = nullptr;
 };

@@ -110,6 +110,7 @@ void heavy_of(std::string_view function) {
 }  // namespace asymmetric_fence
 }  // namespace headpond
 #define HEADPOND_ROW_FOR_OWNER row_for_owner
+#define HEADPOND_CALM_AFTER 1
 #define light() light_of(__func__)
 #define heavy() heavy_of(__func__)
 #include "headpond/queue/sync/biased_lock.cc"
