@@ -66,7 +66,7 @@ TEST(OperatorCosts, TellSleepFromWork) {
   EXPECT_GT(costs[1].ns, 2e6);
   EXPECT_LT(costs[1].cpu_ns, 0.2 * costs[1].ns);
   EXPECT_GT(costs[2].cpu_ns, 1e5);
-  EXPECT_EQ(costs[0].cpu_ns, costs[0].ns) << "a source that costs nothing";
+  EXPECT_LT(costs[0].ns - costs[0].cpu_ns, costs[1].ns / 20) << "a source does not sleep";
 }
 
 TEST(OperatorCosts, CountTheBytesOfElements) {
