@@ -85,7 +85,9 @@ struct Loader::Run {
         failures(d, o.seed, o.quarantine),
         engine(Engine::make(d, o)),
         shared(std::make_shared<LoaderView::Shared>(d.plan(), *engine)),
-        context(engine->memory.pool(), engine->memory.may_keep()) {}
+        context(engine->memory.pool(), engine->memory.may_keep()),
+        is_made_ahead(o.quarantine.empty() && internal::stage_of(*d.node()).mode != internal::ExecutionMode::in_order) {
+  }
   ~Run() {
     if (engine->is_of_another_process()) {  // Its locks may be held for ever: nothing of it can be given back.
       (void)iterator.release();
@@ -374,6 +376,7 @@ struct Loader::Run {
   const std::shared_ptr<Engine> engine;
   const std::shared_ptr<LoaderView::Shared> shared;
   Context context;
+  const bool is_made_ahead;            // next() itself runs no operator and writes no file, but where it is cheap.
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
@@ -419,7 +422,7 @@ Result<Batch> Loader::try_next() {
   return run().next(call);
 }
 std::optional<Result<Batch>> Loader::next_at_once() {
-  if (run().engine->threads == 0) return std::nullopt;
+  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order) return std::nullopt;
   Run::Call call{.in_epoch = true, .may_wait = false};
   std::optional<Result<Batch>> batch(run().next(call));
   if (call.is_pending) batch.reset();

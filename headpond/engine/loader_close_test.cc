@@ -2,9 +2,12 @@
 // What a program can do but wait: close a Loader, ask for a batch without waiting, interrupt the wait.
 #include <atomic>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/engine/testing/loader_test_internal.h"
+#include "tests/test_files.h"
 
 namespace headpond::internal {
 namespace {
@@ -126,6 +129,22 @@ TEST(LoaderAtOnce, GivesWhatIsReadyAndTheEndOfEachEpoch) {
   EXPECT_TRUE(next().error().is_end());
   Loader alone(range(3), {.threads = 0});
   EXPECT_FALSE(alone.next_at_once());
+}
+
+// An operator that only next() itself runs may take long, and so may a file that it writes.
+TEST(LoaderAtOnce, GivesNothingWhereTheCallWouldWork) {
+  const test::TempFolder folder;
+  const Dataset numbers = range(8) | batch(2);
+  const std::vector<std::pair<Dataset, std::string>> all = {
+      {numbers | as_stream() | skip(1), ""}, {numbers, folder.file("bad")}, {numbers, ""}};
+  for (const auto& [dataset, quarantine] : all) {
+    Loader loader(dataset, {.threads = 2, .quarantine = quarantine});
+    ASSERT_TRUE(loader.next());
+    const bool is_control = dataset.plan() == numbers.plan() && quarantine.empty();
+    const bool gives = becomes_true([&] { return loader.next_at_once().has_value(); }, is_control ? 30'000 : 50);
+    EXPECT_EQ(gives, is_control) << dataset.plan() << quarantine;
+    EXPECT_TRUE(loader.next());
+  }
 }
 
 TEST(LoaderAtOnce, TellsErrorsAsNextDoes) {

@@ -175,7 +175,7 @@ TEST_P(Traced, ManyThatFollowEachOtherHaveFew) {
   const Queue queue = make(GetParam(), 100);
   trace::start();
   const int64_t began = now_ns();
-  for (int64_t i = 0; i < 20'000; ++i) {
+  for (int64_t i = 0; i < 5'000; ++i) {
     ASSERT_TRUE(queue.enqueue(one(i)));
     ASSERT_TRUE(queue.dequeue());
   }
@@ -185,7 +185,7 @@ TEST_P(Traced, ManyThatFollowEachOtherHaveFew) {
 }
 
 TEST_P(Traced, ACallThatWaitsIsShownHoweverManyDidNot) {
-  constexpr int64_t kCount = 20'000;
+  constexpr int64_t kCount = 5'000;
   const Queue queue = make(GetParam(), kCount);
   trace::start();
   for (int64_t i = 0; i < kCount; ++i) ASSERT_TRUE(queue.enqueue(one(i)));
@@ -213,10 +213,10 @@ TEST_P(Traced, ACallThatWaitsInVainIsShown) {
 }
 
 TEST(TracedQueue, WhereCallsWaitElementsHaveArrowsAgain) {
-  const FIFOQueue queue(scalars(20'000));
+  const FIFOQueue queue(scalars(5'000));
   trace::start();
-  for (int64_t i = 0; i < 20'000; ++i) ASSERT_TRUE(queue.enqueue(number(i)));
-  for (int64_t i = 0; i < 20'000; ++i) ASSERT_TRUE(queue.dequeue());
+  for (int64_t i = 0; i < 5'000; ++i) ASSERT_TRUE(queue.enqueue(number(i)));
+  for (int64_t i = 0; i < 5'000; ++i) ASSERT_TRUE(queue.dequeue());
   for (int round = 0; round < 20; ++round) {
     auto taken = later([&] { return queue.dequeue(); });
     until_waiting(queue, 0, 1);
@@ -228,7 +228,7 @@ TEST(TracedQueue, WhereCallsWaitElementsHaveArrowsAgain) {
   std::map<uint64_t, int> ends;  // Of those that were waited for.
   for (const trace::ThreadEvents& thread : trace::collect()) {
     for (const Event& event : thread.events) {
-      if (event.value % (uint64_t{1} << 40) < 20'000) continue;
+      if (event.value % (uint64_t{1} << 40) < 5'000) continue;
       if (event.kind == Kind::flow_begin) ends[event.value] |= 1;
       if (event.kind == Kind::flow_end) ends[event.value] |= 2;
     }

@@ -306,11 +306,17 @@ def from_tensor_slices(values: Any) -> Dataset:
 
 
 def _place_of(value: Any) -> str:
-    """Where the values of a numpy.memmap lie in its file; "" of others, and of its parts."""
+    """Where the values of a numpy.memmap lie in its file; "" of others, of its parts, and where they are copied or have no file."""
     if not isinstance(getattr(value, "base", None), mmap.mmap) or not getattr(value, "filename", None):
         return ""
+    if not value.flags.c_contiguous or not value.dtype.isnative:
+        return ""
     path = os.fspath(value.filename)
-    return f"at {value.offset} of {os.path.basename(path)!r}, {os.path.getsize(path)} bytes"
+    try:
+        size = os.path.getsize(path)
+    except OSError:  # Removed after it was mapped, as temporary files are.
+        return ""
+    return f"at {value.offset} of {os.path.basename(path)!r}, {size} bytes"
 
 
 def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name: str | None = None, version: int = 0,

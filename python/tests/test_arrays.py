@@ -89,6 +89,10 @@ def test_a_mapped_file_is_not_read_when_the_dataset_is_built(tmp_path):
             hp.Loader(hp.from_tensor_slices({"x": mapped(name, **options)}).batch(2)).load_state_dict(state)
     part = hp.from_tensor_slices({"x": mapped("a.bin")[:4]})
     assert "a.bin" in data.plan() and "a.bin" not in part.plan(), "a part is read"
+    removed = mapped("c.bin")
+    os.unlink(tmp_path / "c.bin")
+    without = hp.from_tensor_slices({"x": removed})
+    assert "c.bin" not in without.plan() and without.at(0)["x"].shape == (128,), "it has no file any more, and is read"
 
 
 def test_a_batch_is_the_programs_own():

@@ -69,9 +69,15 @@ bool Executor::has_work(ThreadRole role) const {
 }
 
 int64_t Executor::run(Task& task, Context& context, const WorkSource*& running) {
+  struct Running {
+    const WorkSource*& source;
+    ~Running() { source = nullptr; }
+  };
   running = task.source.get();
-  const int64_t ns = task.source->run(task, context);
-  running = nullptr;
+  const int64_t ns = [&]() HEADPOND_REQUIRES(engine_state) {
+    const Running until_it_ends{running};
+    return task.source->run(task, context);
+  }();
   work_ns_ += ns;
   if (!task.let_go_unlocked) return ns;
   const Unlocked unlocked(lock_);  // The sources below this one take the lock when they go.

@@ -12,12 +12,18 @@
 #include "headpond/queue/sync/owner_cell_internal.h"
 #include "headpond/queue/sync/signal_internal.h"
 
-#if !defined(HEADPOND_ROW_FOR_OWNER)  // Both less in tests, whose threads come only a few times.
+// Both less in tests, whose threads come only a few times.
+#if !defined(HEADPOND_ROW_FOR_OWNER)
 #if defined(HEADPOND_INJECT)
 #define HEADPOND_ROW_FOR_OWNER 1
-#define HEADPOND_CALM_AFTER 2
 #else
 #define HEADPOND_ROW_FOR_OWNER 8
+#endif
+#endif
+#if !defined(HEADPOND_CALM_AFTER)
+#if defined(HEADPOND_INJECT)
+#define HEADPOND_CALM_AFTER 2
+#else
 #define HEADPOND_CALM_AFTER 64
 #endif
 #endif
@@ -93,7 +99,7 @@ class BiasedLock {
 
   static bool is_blocked(uint32_t blocks) { return blocks % 2 != 0; }
   bool has_waiters() const { return waiters_.load(std::memory_order_relaxed) != 0; }
-  bool is_crowded() const { return crowded_.load(std::memory_order_relaxed); }
+  bool is_crowded() const { return crowded_.load(std::memory_order_acquire); }
   void calm_down();
   bool try_take();
   void give_back();
@@ -131,8 +137,8 @@ class BiasedLock {
   uint32_t row_for_owner_ = HEADPOND_ROW_FOR_OWNER;
   [[no_unique_address]] HolderCheck holder_check_;
 
+  alignas(64) std::atomic<uint32_t> served_ = 0;  // Waiters that got the lock. Waiters that spin read it.
   alignas(64) Mutex mu_;
-  std::atomic<uint32_t> served_ = 0;  // Waiters that got the lock.
   Waiter* first_ HEADPOND_GUARDED_BY(mu_) = nullptr;
   Waiter* last_waiter_ HEADPOND_GUARDED_BY(mu_) = nullptr;
 };

@@ -84,9 +84,13 @@ namespace asymmetric_fence {
 
 const Membarrier membarrier{syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0};
 
-// A locked instruction on a shared word is a full fence too, and one that ThreadSanitizer understands.
+// A locked instruction is a full fence on x86. ThreadSanitizer understands it only if all threads use the same word.
 void full() {
+#if defined(__SANITIZE_THREAD__)
   alignas(64) static std::atomic<uint32_t> word = 0;
+#else
+  thread_local std::atomic<uint32_t> word = 0;
+#endif
   word.fetch_add(1, std::memory_order_seq_cst);
 }
 
