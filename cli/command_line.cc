@@ -97,7 +97,7 @@ class Reader {
         .is_listed = !verb_.default_logdir.empty();
     common_
         .choice("probes", to_.probes, {"sampled", "every"},
-                "which tasks show their operators in the timeline; every: costs time (default: sampled)")
+                "which tasks show their operators in the timeline; every: costs time")
         .is_listed = !verb_.default_logdir.empty();
   }
 
