@@ -9,7 +9,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/base/trace.h"
 #include "headpond/queue/queue_test_internal.h"
-#include "headpond/queue/queue_trace_internal.h"
+#include "headpond/queue/store/queue_trace_internal.h"
 
 namespace headpond::internal {
 namespace {
