@@ -140,9 +140,9 @@ bool BiasedLock::enter_before_sleeping() {
   return false;
 }
 
-// A waiter that gets the lock while it sleeps delays all later waiters by one wake time. If every waiter slept after one
-// wake time, all of them would always be asleep, because several others are served before each. So a waiter stays awake
-// while others are served.
+// A waiter that gets the lock while it sleeps delays all later waiters by one wake time. If every waiter slept after
+// one wake time, all of them would always be asleep, because several others are served before each. So a waiter stays
+// awake while others are served.
 bool BiasedLock::spin_for_verdict(const Waiter& self) const {
   constexpr int kQuiet = 2, kMost = 16;  // Wake times without a waiter that was served, and in all.
   if (only_cpu() >= 0) return self.signal.is_raised();
