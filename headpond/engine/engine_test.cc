@@ -22,8 +22,16 @@ TEST(Engine, StaysBelowItsMemoryAndCountsWhatTheProgramHolds) {
 }
 
 TEST(Engine, BatchesThatAreCheapAreMadeByWhoAsks) {
-  Loader cheap(range(1 << 30) | batch(8), {.threads = 2});
-  EXPECT_TRUE(becomes_true([&] { return cheap.next() && cheap.stats().inline_now; }));
+  // A busy machine may take the processor away in the middle of a batch, which then looks dear: another Loader tries.
+  const auto is_inline_soon = [] {
+    Loader cheap(range(1 << 30) | batch(8), {.threads = 2});
+    for (int i = 0; i < 100; ++i) {
+      if (!cheap.next()) return false;
+      if (cheap.stats().inline_now) return true;
+    }
+    return false;
+  };
+  EXPECT_TRUE(becomes_true(is_inline_soon));
   Loader alone(range(1 << 30) | batch(8), {.threads = 2, .consumer_helps = false});
   const Dataset costly = range(1 << 30) | map([](int64_t x) {
                            busy_us(200);
