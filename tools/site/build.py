@@ -22,10 +22,10 @@ CHAPTERS = {
     "First": ["README", "docs/concepts", "docs/demo"],
     "Python": ["docs/python", "docs/migrate_from_dataloader", "docs/migrate_from_tf_data", "docs/migrate_from_tf1_queues", "docs/migrate_from_jax", "api/index"],
     "Guide": ["docs/guide/*", "docs/images", "docs/augmentations", "docs/sound", "docs/spectra", "docs/caching", "docs/bad_samples",
-              "docs/monitoring", "docs/changing_a_plan"],
+              "docs/monitoring", "docs/changing_a_plan", "docs/what_happens_if"],
     "From elsewhere in C++": ["docs/from_torchvision", "docs/from_tf_data"],
     "Commands": ["docs/plan_files", "docs/converting", "docs/checking_files", "docs/viewing"],
-    "Inside": ["ARCHITECTURE", "CONTRIBUTING", "docs/add_an_operator", "docs/formats/index", "docs/decisions/index", "CHANGELOG"],
+    "Inside": ["ARCHITECTURE", "docs/where_is", "CONTRIBUTING", "docs/how_to_add", "docs/add_an_operator", "docs/formats/index", "docs/decisions/index", "CHANGELOG"],
 }
 
 
