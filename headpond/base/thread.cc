@@ -9,6 +9,8 @@
 #include <atomic>
 #include <utility>
 
+#include "headpond/base/clock.h"
+
 namespace headpond {
 namespace {
 
@@ -50,15 +52,29 @@ Thread::Thread(std::string name, std::function<void()> body)
       }) {}
 
 #if defined(HEADPOND_INJECT)
+namespace {
+
+// On a busy machine each of them takes as long as all others want to run: then they are left out for a while.
+void let_others_run(bool sleeps) {
+  constexpr int64_t kLongNs = 1'000'000;
+  constexpr int kLeftOut = 64;
+  thread_local int left_out = 0;
+  if (left_out > 0) {
+    --left_out;
+    return;
+  }
+  const int64_t start = now_ns();
+  sleeps ? usleep(50) : sched_yield();
+  if (now_ns() - start > kLongNs) left_out = kLeftOut;
+}
+
+}  // namespace
+
 void hand_over_point() {
   thread_local uint32_t state = static_cast<uint32_t>(syscall(SYS_gettid)) * 2654435761U + 1;
   state = state * 1664525U + 1013904223U;
   const uint32_t choice = state >> 24;
-  if (choice < 3) {
-    usleep(50);
-  } else if (choice < 40) {
-    sched_yield();
-  }
+  if (choice < 40) let_others_run(choice < 3);
 }
 #endif
 

@@ -143,12 +143,13 @@ bool BiasedLock::enter_before_sleeping() {
 // A waiter that gets the lock while it sleeps delays all later waiters by one wake time. If every waiter slept after
 // one wake time, all of them would always be asleep, because several others are served before each. So a waiter stays
 // awake while others are served.
-bool BiasedLock::spin_for_verdict(const Waiter& self) const {
+bool BiasedLock::spin_for_verdict(const Waiter& self, int64_t deadline) const {
   constexpr int kQuiet = 2, kMost = 16;  // Wake times without a waiter that was served, and in all.
   if (only_cpu() >= 0) return self.signal.is_raised();
   const int64_t wake_ns = wake_time_ns(), start = now_ns();
   uint32_t served = served_.load(std::memory_order_relaxed);
-  for (int64_t now = start, moved = start; now - moved < kQuiet * wake_ns && now - start < kMost * wake_ns;) {
+  const int64_t end = std::min(deadline, start + kMost * wake_ns);
+  for (int64_t now = start, moved = start; now - moved < kQuiet * wake_ns && now < end;) {
     for (int i = 0; i < 8; ++i) {
       if (self.signal.is_raised()) return true;
       spin_pause();
@@ -176,7 +177,7 @@ WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* wa
   serve_waiters();
   {
     std::stop_callback on_stop(context.stop(), [&self] { self.signal.raise(); });
-    if (!spin_for_verdict(self)) self.signal.wait(context.deadline());
+    if (!spin_for_verdict(self, context.deadline())) self.signal.wait(context.deadline());
   }
   const bool gave_up = remove(self);
   // A call that waited only for holders at work did not wait for the other side.

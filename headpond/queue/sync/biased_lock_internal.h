@@ -111,7 +111,7 @@ class BiasedLock {
   bool claim_without_waiters();
   bool enter_before_waiters();
   bool enter_before_sleeping();
-  bool spin_for_verdict(const Waiter& self) const;
+  bool spin_for_verdict(const Waiter& self, int64_t deadline) const;
   WaitResult wait(WaitContext& context, bool cancellable, WaitCell* waits);
   void append(Waiter& waiter);
   bool remove(Waiter& waiter);

@@ -36,7 +36,7 @@ bool Gate::must_wait(const Side& side, const Side& other) const {
 WaitResult Gate::enter(Side& side, const Side& other, WaitContext& context, bool cancellable) {
   if (!context.is_none()) return side.lock.enter(context, cancellable, &side.waits);
   context.begin_wait();
-  const Wait moment{.timeout = std::chrono::microseconds(100), .stop = context.stop()};
+  const Wait moment{.timeout = std::chrono::milliseconds(1), .stop = context.stop()};
   for (const int64_t end = context.deadline();
        !must_wait(side, other) && (now_ns() < end || (&side == &take_ && is_drained()));) {
     WaitContext brief(moment);
