@@ -40,7 +40,8 @@ uint64_t next_number() {
   return ++numbers;
 }
 
-// What the program does not set is what the dataset says, else a default.
+// What the program does not set is what the dataset says (with_options(), and prefetch() at its end), else what
+// with_defaults() says (stages/stage_host_internal.h). Threads that are still below 0 become cpu_count() in Engine.
 LoaderOptions resolved(const Dataset& dataset, LoaderOptions options) {
   const DatasetOptions said = options_of(dataset);
   if (options.threads < 0) options.threads = said.threads.value_or(options.threads);

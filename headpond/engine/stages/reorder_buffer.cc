@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -14,15 +12,11 @@
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
+#include "headpond/engine/stages/thread_usage_internal.h"
 #include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
 namespace {
-
-constexpr trace::ArgNames kTaskArgs{{"epoch", "unit", "first", "count"}};
-constexpr trace::ArgNames kTasksArgs{{"epoch", "unit", "last_unit", "count"}};
-constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
-constexpr trace::ArgNames kTakeArgs{{"epoch", "unit"}};
 
 constexpr int64_t kMostItems = 4096;
 constexpr int64_t kMostGivenEarly = 1024;  // Its state lists them.
@@ -32,45 +26,10 @@ constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
 constexpr int64_t kLongEnoughToCompareNs = 50'000;
-constexpr int64_t kBetweenCountersNs = 50'000;
-constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
-
-struct Usage {
-  int64_t cpu_ns = 0;
-  int64_t waits = 0;      // Given up the processor by itself.
-  int64_t preempted = 0;  // By others.
-};
-
-Usage thread_usage() {
-  rusage usage{};
-  getrusage(RUSAGE_THREAD, &usage);
-  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
-}
-
-// On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
-bool has_waited(const Usage& before, const Usage& after, int64_t elapsed_ns) {
-  return after.waits - before.waits > after.preempted - before.preempted &&
-         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
-}
-
-// Time off the processor is blocked if the task gave it up by itself, else it waited for its turn.
-TaskUse use_of(const Usage& before, const Usage& after, int64_t elapsed_ns) {
-  const auto cpu = static_cast<double>(after.cpu_ns - before.cpu_ns);
-  const auto gave_up = static_cast<double>(after.waits - before.waits);
-  const double switches = gave_up + static_cast<double>(after.preempted - before.preempted);
-  const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
-  return {.cpu_ns = cpu, .blocked_ns = switches > 0 ? off * gave_up / switches : 0};
-}
 
 StageCounters& counters_of(StageHost& host, const Node& node, const char* name) {
   const Locked locked(host.lock);
   return host.counters_of(node, name);
-}
-
-// Other numbers than those of queues, which begin at 0. Each buffer has 2^32 of them.
-uint64_t next_arrows() {
-  static std::atomic<uint64_t> buffers = 0;
-  return uint64_t{1} << 63 | (buffers.fetch_add(1, std::memory_order_relaxed) % (uint64_t{1} << 31)) << 32;
 }
 
 // What `work` throws.
@@ -93,13 +52,10 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
       element_bytes_(taken_bytes(*stage.node)),
       name_(name_of(stage)),
-      trace_name_(trace::intern(name_)),
-      counter_name_(trace::intern("window/" + name_)),
-      memory_name_(trace::intern("memory/" + name_)),
-      first_arrow_(next_arrows()),
+      trace_(name_),
       costs_(host.costs_of(*stage.node)),
       is_root_(host.is_root(*stage.node)),
-      counters_(internal::counters_of(host, *stage.node, trace_name_)) {
+      counters_(internal::counters_of(host, *stage.node, trace_.name())) {
   if (stage.blocking) costs_.declare_blocking();
 }
 
@@ -207,41 +163,18 @@ void ReorderBuffer::item_taken() {
   ++counters_.takes;
   is_starved_ = false;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
-  const int64_t ready = ready_items();
-  ready_seen_ += static_cast<double>(ready);
-  if (trace::enabled()) show_in_trace(ready);
+  const StageTrace::Ready ready = this->ready();
+  ready_seen_ += static_cast<double>(ready.items);
+  if (trace::enabled()) {
+    trace_.show_take({static_cast<int64_t>(epoch), current_->ordinal}, current_->has_arrow, current_->ready_ns, ready);
+  }
   // Waking a thread for each cheap item would cost more than the item.
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
 }
 
-void ReorderBuffer::show_in_trace(int64_t ready) {
-  const bool is_new = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
-                      ++shown_.takes >= kTakesWithoutChange;
-  shown_.lacks = !is_new && current_->ready_ns - shown_.at_ns < kBetweenCountersNs;
-  if (!shown_.lacks) show_counters(ready, is_new);
-  if (!current_->has_arrow) return;
-  const trace::SpanWithArgs span("take", trace::Category::step,
-                                 {&kTakeArgs, {static_cast<int64_t>(epoch), current_->ordinal}});
-  trace::flow_end(arrow_id(*current_));
-}
-
-void ReorderBuffer::show_counters(int64_t ready, bool is_due) {
-  Shown now{.session = trace::internal::session(), .ready = ready, .at_ns = now_ns()};
-  const bool is_new = is_due || now.session != shown_.session;
-  for (const auto& item : items_) now.bytes += item->ready ? item->bytes : 0;
-  const auto show = [&](const char* name, int64_t value) {
-    trace::internal::record(
-        {name, now.at_ns, 0, static_cast<uint64_t>(value), trace::Kind::counter, trace::Category::op});
-  };
-  if (is_new || now.ready != shown_.ready) show(counter_name_, now.ready);
-  if (is_new || now.bytes != shown_.bytes) show(memory_name_, now.bytes);
-  now.takes = is_new ? 0 : shown_.takes;
-  shown_ = now;
-}
-
 // Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.
 void ReorderBuffer::is_asked_too_early() {
-  if (shown_.lacks && trace::enabled()) show_counters(ready_items(), false);  // What was left, before a wait.
+  if (trace_.lacks_takes() && trace::enabled()) trace_.show_ready(ready());  // What was left, before a wait.
   if (!kCounts || is_starved_) return;
   ++counters_.late;
   is_starved_ = true;
@@ -427,46 +360,31 @@ struct ReorderBuffer::Done {
 
 // From the task that was sampled, whose operators the trace shows, to where the item is taken. An item has one arrow.
 void ReorderBuffer::begin_arrow(WorkItem& item) const {
-  if (!trace::enabled() || item.has_arrow.exchange(true)) return;
-  trace::flow_begin(arrow_id(item));
+  if (trace::enabled() && !item.has_arrow.exchange(true)) trace_.begin_arrow(item.ordinal);
 }
 
-// Short tasks share a span: it counts the elements that are made, not also those that are opened before, which are not
-// shown if nobody could see them. Of a stream fewer may come than were asked for.
-void ReorderBuffer::show_task(const Task& task, const Done& done, trace::Args said) const {
+// Elements that are opened before they are made are not shown if nobody could see the span. Of a stream fewer may come
+// than were asked for.
+void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const {
   constexpr int64_t kVisibleNs = 1000;
   if (done.opened && done.opened->size > 0 && done.elapsed_ns < kVisibleNs) return;
-  int64_t made = task.item ? task.count : 0;
-  if (!task.item) said.values[3] = done.opened ? done.opened->elements : 0;
-  if (done.opened && done.opened->size == 0) made = done.opened->elements;
-  trace::Event span{.name = trace_name_,
-                    .start_ns = done.ended_ns - done.elapsed_ns,
-                    .length_ns = done.elapsed_ns,
-                    .value = 0,
-                    .kind = trace::Kind::span,
-                    .category = trace::Category::op};
-  span.args = said;
-  if (task.is_sampled || task.is_probed) return trace::internal::record(span);  // Its operators lie within it.
-  trace::internal::record_task(span, {this, &kTasksArgs, said.values[1], made});
+  const int64_t opened = done.opened ? done.opened->elements : 0;
+  const bool is_made_when_opened = done.opened && done.opened->size == 0;
+  trace_.show_task({.unit = unit,
+                    .first = task.item ? task.first : trace::kNoArg,
+                    .count = task.item ? task.count : opened,
+                    .ended_ns = done.ended_ns,
+                    .elapsed_ns = done.elapsed_ns,
+                    .made = task.item ? task.count : (is_made_when_opened ? opened : 0),
+                    .holds_operators = task.is_sampled || task.is_probed});
 }
 
-void ReorderBuffer::show_assembling(const WorkItem& item, const Done& done) const {
-  if (!trace::enabled()) return;
-  trace::internal::record({.name = "assemble",
-                           .start_ns = done.ended_ns,
-                           .length_ns = done.assembled_ns,
-                           .value = 0,
-                           .kind = trace::Kind::span,
-                           .category = trace::Category::op,
-                           .args = {&kTakeArgs, {static_cast<int64_t>(epoch), item.ordinal}}});
-}
-
-ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args& said, Context& context) {
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace::Unit& unit, Context& context) {
   Done done;
   const bool is_traced = trace::enabled();
   hand_over_point();
   const int64_t queued = task.asks_queue ? thread_queue_ns() : -1;
-  const Usage usage = task.is_measured ? thread_usage() : Usage();
+  const ThreadUsage usage = task.is_measured ? ThreadUsage::now() : ThreadUsage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   const int64_t read_before = bytes_read_by_thread;
@@ -483,13 +401,13 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
   });
   done.ended_ns = now_ns();
   done.elapsed_ns = done.ended_ns - began;
-  if (is_traced) show_task(task, done, said);
+  if (is_traced) show_task(task, done, unit);
   done.read_bytes = bytes_read_by_thread - read_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
   if (task.is_measured) {
-    const Usage after = thread_usage();
+    const ThreadUsage after = ThreadUsage::now();
     done.use = use_of(usage, after, done.elapsed_ns);
     if (queued >= 0) done.use.queue_ns = static_cast<double>(std::max(thread_queue_ns() - queued, int64_t{0}));
     done.waited = task.is_long && has_waited(usage, after, done.elapsed_ns);
@@ -501,13 +419,11 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const trace::Args
 
 int64_t ReorderBuffer::run(Task& task, Context& context) {
   const uint64_t progress_before = host_.consumer.progress();
-  const trace::Args said = {&kTaskArgs,
-                            {static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_,
-                             task.item ? task.first : trace::kNoArg, task.count}};
+  const StageTrace::Unit unit{static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_};
   Done done;
   {
     const Unlocked unlocked(host_.lock);
-    done = carry_out(task, said, context);
+    done = carry_out(task, unit, context);
   }
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
@@ -524,7 +440,9 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     assemble_and_mark_ready(task, context);
     done.assembled_ns = std::max(task.item->ready_ns - done.ended_ns, int64_t{0});
   }
-  if (done.assembled_ns > trace::internal::kShortTaskNs) show_assembling(*task.item, done);
+  if (done.assembled_ns > trace::internal::kShortTaskNs && trace::enabled()) {
+    trace_.show_assembling(unit, done.ended_ns, done.assembled_ns);
+  }
   task_ended(task, done);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
   return done.elapsed_ns + done.assembled_ns;
@@ -545,8 +463,7 @@ void ReorderBuffer::task_ended(const Task& task, const Done& done) {
   // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
   if (host_.consumer.is_inline() && host_.options.run_ahead != 0) return;
   idle_for_ = room();
-  if (idle_for_ == Room::no_memory)
-    trace::instant("memory refused", trace::Category::wait, {&kRefusedArgs, {trace::text_arg(trace_name_)}});
+  if (idle_for_ == Room::no_memory) trace_.show_refused_memory();
   idle_since_ = idle_for_ == Room::yes ? 0 : done.ended_ns;
 }
 
@@ -642,10 +559,14 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
 // ---- figures
 
 // An item may hold nothing but the end.
-int64_t ReorderBuffer::ready_items() const {
-  int64_t count = 0;
-  for (const auto& item : items_) count += item->ready && item->elements > 0 ? 1 : 0;
-  return count;
+StageTrace::Ready ReorderBuffer::ready() const {
+  StageTrace::Ready ready;
+  for (const auto& item : items_) {
+    if (!item->ready) continue;
+    ready.items += item->elements > 0 ? 1 : 0;
+    ready.bytes += item->bytes;
+  }
+  return ready;
 }
 
 StageStats ReorderBuffer::stats() const {
@@ -654,7 +575,7 @@ StageStats ReorderBuffer::stats() const {
   stats.unit_ns = costs_.latency_ns();
   stats.target = target();
   stats.ahead = static_cast<int64_t>(items_.size());
-  stats.ready = ready_items();
+  stats.ready = ready().items;
   stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
   stats.unit_bytes = costs_.largest_bytes();
   stats.operators = operator_costs_;

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "headpond/base/trace.h"
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_stats.h"
@@ -19,6 +18,7 @@
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
+#include "headpond/engine/stages/stage_trace_internal.h"
 #include "headpond/engine/stages/work_item_internal.h"
 #include "headpond/engine/verdict/figures_internal.h"
 
@@ -46,7 +46,7 @@ class ReorderBuffer : public WorkSource {
   const void* id() const { return &counters_; }
   /// What a verdict is made of, but for what threads were seen to do.
   StageFigures figures() const HEADPOND_REQUIRES(engine_state);
-  const char* trace_name() const override { return trace_name_; }
+  const char* trace_name() const override { return trace_.name(); }
   std::string titles() const override { return titles_of(stage_); }
 
   // ---- What a thread has done; run() calls these.
@@ -104,9 +104,8 @@ class ReorderBuffer : public WorkSource {
   using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
 
   void begin_arrow(WorkItem& item) const;
-  Done carry_out(const Task& task, const trace::Args& said, Context& context);
-  void show_task(const Task& task, const Done& done, trace::Args said) const;
-  void show_assembling(const WorkItem& item, const Done& done) const HEADPOND_REQUIRES(engine_state);
+  Done carry_out(const Task& task, const StageTrace::Unit& unit, Context& context);
+  void show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;
@@ -121,7 +120,7 @@ class ReorderBuffer : public WorkSource {
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
   void expect_bytes() HEADPOND_REQUIRES(engine_state);
-  int64_t ready_items() const HEADPOND_REQUIRES(engine_state);
+  StageTrace::Ready ready() const HEADPOND_REQUIRES(engine_state);
   // What counts for LoaderOptions::run_ahead.
   int64_t counted(const WorkItem& item) const { return stage_.mode == ExecutionMode::rows ? 1 : item.elements; }
   // From item `from` on. They are to be destroyed without the lock, as elements may be large.
@@ -132,18 +131,13 @@ class ReorderBuffer : public WorkSource {
   void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
-  void show_in_trace(int64_t ready) HEADPOND_REQUIRES(engine_state);
-  void show_counters(int64_t ready, bool is_due) HEADPOND_REQUIRES(engine_state);
-  uint64_t arrow_id(const WorkItem& item) const { return first_arrow_ | static_cast<uint64_t>(item.ordinal); }
   std::string position();
   Got give_one(Context& context, Element& out);
   Got give_in_any_order(Context& context, Element& out);
   void count_given(Got got) HEADPOND_EXCLUDES(engine_state);
 
   const std::string name_;
-  const char* const trace_name_;
-  const char *const counter_name_, *const memory_name_;
-  const uint64_t first_arrow_;
+  StageTrace trace_;
 
   // Belongs to the consumer.
   std::shared_ptr<WorkItem> current_;
@@ -165,13 +159,6 @@ class ReorderBuffer : public WorkSource {
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
   double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  struct Shown {  // What the counters in a trace show.
-    uint64_t session = 0;
-    int64_t ready = 0, bytes = 0, takes = 0;  // Takes since then.
-    int64_t at_ns = 0;
-    bool lacks = false;  // Takes since then are not shown.
-  };
-  Shown shown_ HEADPOND_GUARDED_BY(engine_state);
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.
   bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
   Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+
+#include "headpond/base/clock.h"
+#include "headpond/base/trace_tasks.h"
+#include "headpond/engine/stages/stage_trace_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr trace::ArgNames kTaskArgs{{"epoch", "unit", "first", "count"}};
+constexpr trace::ArgNames kTasksArgs{{"epoch", "unit", "last_unit", "count"}};
+constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
+constexpr trace::ArgNames kTakeArgs{{"epoch", "unit"}};
+
+constexpr int64_t kBetweenCountersNs = 50'000;
+constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
+
+// Other numbers than those of queues, which begin at 0. Each stage has 2^32 of them.
+uint64_t next_arrows() {
+  static std::atomic<uint64_t> stages = 0;
+  return uint64_t{1} << 63 | (stages.fetch_add(1, std::memory_order_relaxed) % (uint64_t{1} << 31)) << 32;
+}
+
+}  // namespace
+
+StageTrace::StageTrace(const std::string& name)
+    : name_(trace::intern(name)),
+      items_name_(trace::intern("window/" + name)),
+      bytes_name_(trace::intern("memory/" + name)),
+      first_arrow_(next_arrows()) {}
+
+void StageTrace::show_task(const Task& task) const {
+  const trace::Event span{.name = name_,
+                          .start_ns = task.ended_ns - task.elapsed_ns,
+                          .length_ns = task.elapsed_ns,
+                          .value = 0,
+                          .kind = trace::Kind::span,
+                          .category = trace::Category::op,
+                          .args = {&kTaskArgs, {task.unit.epoch, task.unit.number, task.first, task.count}}};
+  if (task.holds_operators) return trace::internal::record(span);
+  trace::internal::record_task(span, {this, &kTasksArgs, task.unit.number, task.made});
+}
+
+void StageTrace::show_assembling(const Unit& unit, int64_t began_ns, int64_t length_ns) const {
+  trace::internal::record({.name = "assemble",
+                           .start_ns = began_ns,
+                           .length_ns = length_ns,
+                           .value = 0,
+                           .kind = trace::Kind::span,
+                           .category = trace::Category::op,
+                           .args = {&kTakeArgs, {unit.epoch, unit.number}}});
+}
+
+void StageTrace::show_refused_memory() const {
+  trace::instant("memory refused", trace::Category::wait, {&kRefusedArgs, {trace::text_arg(name_)}});
+}
+
+void StageTrace::show_take(const Unit& unit, bool has_arrow, int64_t ready_ns, const Ready& ready) {
+  const bool is_due = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
+                      ++shown_.takes >= kTakesWithoutChange;
+  shown_.lacks = !is_due && ready_ns - shown_.at_ns < kBetweenCountersNs;
+  if (!shown_.lacks) show_counters(ready, is_due);
+  if (!has_arrow) return;
+  const trace::SpanWithArgs span("take", trace::Category::step, {&kTakeArgs, {unit.epoch, unit.number}});
+  trace::flow_end(arrow_id(unit.number));
+}
+
+void StageTrace::show_counters(const Ready& ready, bool is_due) {
+  Shown now{.session = trace::internal::session(), .ready = ready, .at_ns = now_ns()};
+  const bool is_new = is_due || now.session != shown_.session;
+  const auto show = [&](const char* name, int64_t value) {
+    trace::internal::record(
+        {name, now.at_ns, 0, static_cast<uint64_t>(value), trace::Kind::counter, trace::Category::op});
+  };
+  if (is_new || ready.items != shown_.ready.items) show(items_name_, ready.items);
+  if (is_new || ready.bytes != shown_.ready.bytes) show(bytes_name_, ready.bytes);
+  now.takes = is_new ? 0 : shown_.takes;
+  shown_ = now;
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <sys/resource.h>
+
+#include <algorithm>
+
+#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/stages/thread_usage_internal.h"
+
+namespace headpond::internal {
+
+ThreadUsage ThreadUsage::now() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
+}
+
+// On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
+bool has_waited(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns) {
+  return after.waits - before.waits > after.preempted - before.preempted &&
+         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+}
+
+// Time off the processor is blocked if the task gave it up by itself, else it waited for its turn.
+TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns) {
+  const auto cpu = static_cast<double>(after.cpu_ns - before.cpu_ns);
+  const auto gave_up = static_cast<double>(after.waits - before.waits);
+  const double switches = gave_up + static_cast<double>(after.preempted - before.preempted);
+  const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
+  return {.cpu_ns = cpu, .blocked_ns = switches > 0 ? off * gave_up / switches : 0};
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a task that is measured took of its thread.
+#pragma once
+
+#include <cstdint>
+
+#include "headpond/engine/stages/stage_counters_internal.h"
+
+namespace headpond::internal {
+
+/// What the calling thread has used since it began.
+struct ThreadUsage {
+  int64_t cpu_ns = 0;
+  int64_t waits = 0;      ///< How often it gave the processor up by itself,
+  int64_t preempted = 0;  ///< and how often it was taken away.
+  static ThreadUsage now();
+};
+
+/// Whether a task that took `elapsed_ns` between the two mostly waited for something other than the processor.
+bool has_waited(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns);
+
+/// What it took, but for TaskUse::queue_ns, which is not asked.
+TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns);
+
+}  // namespace headpond::internal

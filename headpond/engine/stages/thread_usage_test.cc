@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "headpond/engine/stages/thread_usage_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+TEST(ThreadUsage, ATaskThatGaveTheProcessorUpHasWaited) {
+  EXPECT_TRUE(has_waited({}, {.cpu_ns = 10, .waits = 1}, 100));
+  EXPECT_FALSE(has_waited({}, {.cpu_ns = 10, .waits = 1, .preempted = 1}, 100)) << "others took it away as often";
+  EXPECT_FALSE(has_waited({}, {.cpu_ns = 60, .waits = 1}, 100)) << "it computed most of the time";
+  EXPECT_FALSE(has_waited({.waits = 7}, {.cpu_ns = 10, .waits = 7}, 100)) << "it gave it up before it began";
+}
+
+TEST(ThreadUsage, TimeOffTheProcessorIsSharedByTheReasons) {
+  const TaskUse use = use_of({.cpu_ns = 5, .waits = 2}, {.cpu_ns = 25, .waits = 5, .preempted = 1}, 100);
+  EXPECT_EQ(use.cpu_ns, 20);
+  EXPECT_EQ(use.blocked_ns, 60) << "three of four switches were its own";
+  EXPECT_EQ(use_of({}, {.cpu_ns = 20}, 100).blocked_ns, 0) << "no switch was seen";
+  EXPECT_EQ(use_of({}, {.cpu_ns = 120, .waits = 1}, 100).blocked_ns, 0) << "clocks differ a little";
+  EXPECT_LT(use.queue_ns, 0) << "not asked";
+}
+
+TEST(ThreadUsage, CountsTheCallingThread) {
+  const ThreadUsage before = ThreadUsage::now();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  const ThreadUsage after = ThreadUsage::now();
+  EXPECT_GE(after.cpu_ns, before.cpu_ns);
+  EXPECT_GT(after.waits, before.waits);
+}
+
+}  // namespace
+}  // namespace headpond::internal
