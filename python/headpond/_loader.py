@@ -29,7 +29,7 @@ class Loader:
     for epoch in range(3):
         for batch in loader: ...      # one epoch; with state_dict() and load_state_dict() a run goes on anywhere
 
-    Options are those of C++ (headpond/engine/loader_options.h), all of them ceilings. `world_size` and `rank`: this process's part of
+    Options are those of C++ (headpond/engine/loader_options.h), each described there. `world_size` and `rank`: this process's part of
     each batch. `format`: "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device. `pin_memory`, of
     "torch": the tensors lie in page-locked memory, from which a CUDA device copies while the program works.
     """
@@ -89,14 +89,16 @@ class Loader:
         return self._batches(-1)
 
     def __iter__(self) -> Iterator[Any]:
-        """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped."""
+        """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped.
+        OutOfRangeError if no epoch is left."""
         epoch = self._core.begin_epoch()
         if epoch < 0:
             raise OutOfRangeError("Loader: no epoch is left; epochs= says how many there are (None: without end)")
         return self._batches(epoch)
 
     def epochs(self) -> Iterator[Iterator[Any]]:
-        """The epochs that are left, each an iterable of batches."""
+        """The epochs that are left, each an iterable of batches. What a loop leaves of an epoch is dropped when the next epoch is
+        asked for; another call of epochs() goes on after the last batch."""
         while (epoch := self._core.epoch_left) >= 0:
             yield self._batches(epoch)
             if self._core.epoch_left == epoch:

@@ -32,8 +32,8 @@ Ref own_exception(const Error& error) {
 thread_local const void* owner_of_call = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
 
 // A Loader may be thousands of failed elements ahead, and a traceback keeps all that the variables of its frames refer
-// to. So all but the last few exceptions that nobody has seen yet have theirs as text only, in a note. One that was
-// raised for the program is the program's. What no error has any more is not kept here.
+// to. So all but the last few exceptions that nobody has seen yet have theirs as text only, in a note. One that
+// next() has raised is never cut. One whose Error is gone leaves the list.
 class Tracebacks {
  public:
   /// REQUIRES: the lock of the interpreter.
