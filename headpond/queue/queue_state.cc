@@ -105,9 +105,10 @@ struct QueueState::TakeLock {
 
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
   std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
-  const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
-  if (shown_.may_show(number)) [[unlikely]]
-    show_put(number, 1, lock.context);
+  if (trace::enabled()) {
+    const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
+    if (shown_.may_show(number)) show_put(number, 1, lock.context);
+  }
   packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
@@ -127,8 +128,7 @@ inline int64_t QueueState::inside(const TakeLock& lock) {
   if (byte_limit_ >= 0) [[unlikely]]
     lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
   packing_.unpack(slot, element);
-  if (shown_.may_show(order_->last_number())) [[unlikely]]
-    show_taken(1, lock.context);
+  if (trace::enabled() && shown_.may_show(order_->last_number())) show_taken(1, lock.context);
 }
 
 void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock) {
@@ -141,7 +141,8 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
     const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
-    if (shown_.may_show_any(number, number + static_cast<uint64_t>(count))) show_put(number, count, lock.context);
+    if (trace::enabled() && shown_.may_show_any(number, number + static_cast<uint64_t>(count)))
+      show_put(number, count, lock.context);
     slots_.advance_write(count);
     lock.stored += count;
     first += count;
@@ -322,6 +323,7 @@ void QueueState::fill(Element& batch, const PendingBatch& taken) const {
 
 // `count` elements whose numbers follow each other, the last one that of the last element taken.
 inline void QueueState::trace_taken(int64_t count, WaitContext& context) {
+  if (!trace::enabled()) return;
   const uint64_t end = order_->last_number() + 1;
   if (shown_.may_show_any(end - static_cast<uint64_t>(count), end)) show_taken(count, context);
 }

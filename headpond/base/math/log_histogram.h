@@ -29,16 +29,19 @@ class BasicLogHistogram {
   /// The upper edge of the cell that holds the value of rank ceil(share * count()); 0 iff nothing was added.
   /// REQUIRES: 0 <= share <= 1.
   int64_t quantile(double share) const {
-    const auto rank = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share * static_cast<double>(count()))));
-    int64_t seen = 0;
-    for (size_t i = 0; i < kCells; ++i) {
-      seen += cells_[i].get();
-      if (seen >= rank) return upper_edge(i);
-    }
-    return 0;
+    return quantile_of(share, count(), [this](size_t i) { return cells_[i].get(); });
+  }
+  /// The same of the values of both.
+  template <class OtherCell>
+  int64_t quantile_with(const BasicLogHistogram<OtherCell>& other, double share) const {
+    return quantile_of(share, count() + other.count(),
+                       [&](size_t i) { return cells_[i].get() + other.cells_[i].get(); });
   }
 
  private:
+  template <class OtherCell>
+  friend class BasicLogHistogram;
+
   static constexpr int kSubBits = 3;
   static constexpr size_t kSub = size_t{1} << kSubBits;
   static constexpr size_t kCells = kSub * (63 - kSubBits + 1);
@@ -53,6 +56,17 @@ class BasicLogHistogram {
     if (cell < kSub) return static_cast<int64_t>(cell);
     const size_t shift = (cell >> kSubBits) - 1;
     return static_cast<int64_t>(((uint64_t{kSub} + cell % kSub + 1) << shift) - 1);
+  }
+
+  template <class CountOf>
+  static int64_t quantile_of(double share, int64_t count, const CountOf& count_of) {
+    const auto rank = std::max<int64_t>(1, static_cast<int64_t>(std::ceil(share * static_cast<double>(count))));
+    int64_t seen = 0;
+    for (size_t i = 0; i < kCells; ++i) {
+      seen += count_of(i);
+      if (seen >= rank) return upper_edge(i);
+    }
+    return 0;
   }
 
   std::array<Cell, kCells> cells_;

@@ -182,8 +182,9 @@ WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* wa
   const bool gave_up = remove(self);
   // A call that waited only for holders at work did not wait for the other side.
   const bool was_blocked = is_blocked(blocks) || blocks_.load(std::memory_order_acquire) != blocks;
-  if (was_blocked && waits != nullptr) context.count_wait(*waits, start, now_ns());
-  if (!gave_up) return self.verdict.load(std::memory_order_acquire);
+  const WaitResult verdict = gave_up ? WaitResult::timed_out : self.verdict.load(std::memory_order_acquire);
+  if (was_blocked && waits != nullptr) context.count_wait(*waits, verdict == WaitResult::go, start, now_ns());
+  if (!gave_up) return verdict;
   return context.stop_requested() ? WaitResult::stopped : WaitResult::timed_out;
 }
 

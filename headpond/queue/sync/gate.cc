@@ -134,7 +134,7 @@ WaitResult Gate::await(Side& side, const Side& other, int64_t awaited, WaitConte
     const bool same_cpu = only >= 0 && only == other.cpu.load(std::memory_order_relaxed);
     if (!spin_until(ready, same_cpu)) waited = sleep(side, other, context, ready);
   }
-  context.count_wait(side.waits, start, now_ns());
+  context.count_wait(side.waits, true, start, now_ns());
   side.lock.set_blocked(false);
   return waited;
 }

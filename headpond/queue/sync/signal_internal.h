@@ -46,10 +46,10 @@ class WaitContext {
     host_->begin_wait(verb_);
     marks_ |= kHolds;
   }
-  /// The time of each wait counts, the call itself once.
-  void count_wait(WaitCell& waits, int64_t from_ns, int64_t to_ns) {
+  /// The time of each wait counts, the call itself once. `has_lock`: see WaitCell.
+  void count_wait(WaitCell& waits, bool has_lock, int64_t from_ns, int64_t to_ns) {
     const bool is_first = !has_waited();
-    waits.add(to_ns - from_ns, is_first);
+    has_lock ? waits.add(to_ns - from_ns, is_first) : waits.add_without_lock(to_ns - from_ns, is_first);
     waited_ns_ = to_ns - from_ns + (is_first ? 0 : waited_ns_);
     if (is_first) waited_since_ = from_ns;
     marks_ |= kCounted;
