@@ -62,8 +62,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void count_answer(int64_t waited_ns, bool with_batch);
   /// next() gives `batch`: its memory is the program's from now on.
   void give_to_program(const Element& batch);
-  /// next() returns.
-  void leave() { consumer.leave(); }
+  /// next() returns. `was_ready`: see Consumer::leave().
+  void leave(bool was_ready) { consumer.leave(was_ready); }
   /// try_next() returns, as nothing is ready.
   void leave_empty();
   bool help(Context& context, bool may_wait) { return executor_.help(context, may_wait); }

@@ -239,6 +239,7 @@ struct Loader::Run {
       if (got != Got::pending) {
         waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
         if (!waited && waited_ns < kLongOpenNs) waited_ns = -1;
+        was_ready = got == Got::value && !waited && wait_began == 0;
         return got;
       }
       if (wait_began == 0) wait_began = now_ns();
@@ -296,11 +297,13 @@ struct Loader::Run {
     if (!has_epoch(epoch)) return fail(internal::end_of_data("Loader"));
     struct InCall {
       Engine& engine;
+      const bool& was_ready;
       bool is_empty = false;
-      ~InCall() { is_empty ? engine.leave_empty() : engine.leave(); }
+      ~InCall() { is_empty ? engine.leave_empty() : engine.leave(was_ready); }
     };
     engine->arrive();
-    InCall in_call{*engine};
+    was_ready = false;
+    InCall in_call{*engine, was_ready};
     while (has_epoch(epoch)) {
       if (auto lost = begin_epoch_if_needed()) {
         engine->count_answer(now_ns() - wait_began, false);
@@ -385,6 +388,7 @@ struct Loader::Run {
   bool is_closed = false;
   bool gave = false;  // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
+  bool was_ready = false;      // The call in progress gives what was ready, and did nothing else.
   std::optional<Answer> held;  // To be given when what came before it is written down.
   internal::RunState state;    // After the last batch.
   std::atomic<bool> is_in_use = false;

@@ -17,18 +17,21 @@ constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less th
 constexpr double kWorthMeasuringNs = 200'000;
 constexpr double kMeanOver = 20'000;  // Takes; several times the largest stock.
 constexpr double kLearnAfter = 4;     // Takes.
-constexpr int64_t kBetweenQueueLooksNs = 50'000'000;
+constexpr int64_t kCallsPerClock = 8, kLeastCallNs = 100;
+constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
+constexpr int64_t kStepsBetweenQueueLooks = 4;  // To open the system's file takes longer than the rest of a call.
 
 }  // namespace
 
 void Consumer::arrive(EngineLock& lock) {
-  if (std::exchange(is_polling_, false)) return polled_ns_.store(0, std::memory_order_relaxed);
+  came_again_ = std::exchange(is_polling_, false);
+  if (came_again_) return polled_ns_.store(0, std::memory_order_relaxed);
   if (ended_step_) {  // The call before had an exception: it never had the lock.
     const Locked locked(lock);
     count_step();
   }
   const int64_t now = now_ns();
-  StepAccount::Work work{.ns = now - left_ns_};
+  StepAccount::Work work{.ns = std::max(now - left_ns_, int64_t{0})};  // When it left may be estimated.
   const auto most = static_cast<double>(work.ns);
   const bool same_thread = left_on_ == std::this_thread::get_id();  // Each thread has clocks of its own.
   if (left_cpu_ns_ > 0 && same_thread) {
@@ -39,6 +42,7 @@ void Consumer::arrive(EngineLock& lock) {
     const int64_t queue_ns = thread_queue_ns();
     if (queue_ns >= 0) work.queue_ns = std::clamp(static_cast<double>(queue_ns - left_queue_ns_), 0.0, most);
   }
+  step_took_ns_ = left_ns_ != 0 ? work.ns : 0;
   const int64_t call_ns = left_ns_ - arrived_ns_.load(std::memory_order_relaxed);
   arrived_ns_.store(now, std::memory_order_relaxed);
   in_call_.store(true, std::memory_order_release);
@@ -54,13 +58,21 @@ void Consumer::count_step() {
   steps_are_long_.store(step_ns_.value() > kWorthMeasuringNs, std::memory_order_relaxed);
 }
 
-void Consumer::leave() {
+// A sample is believed only up to twice the last one: the thread may have lost its processor meanwhile.
+int64_t Consumer::now_leaving(bool was_short) {
+  if (was_short && ++ready_calls_ % kCallsPerClock != 0) return arrived_ns() + ready_call_ns_;
+  const int64_t now = now_ns();
+  if (was_short) ready_call_ns_ = std::min(now - arrived_ns(), 2 * ready_call_ns_ + kLeastCallNs);
+  return now;
+}
+
+void Consumer::leave(bool was_ready) {
   // Unknown: it computes, so that the first steps are not held up either.
   computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
   const bool measures = steps_are_long_.load(std::memory_order_relaxed);
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
-  left_ns_ = now_ns();
+  left_ns_ = now_leaving(was_ready && !measures && !came_again_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + left_ns_ - arrived_ns(), std::memory_order_release);
   in_call_.store(false, std::memory_order_release);
   left_queue_ns_ = -1;
@@ -68,7 +80,8 @@ void Consumer::leave() {
   if (measures) left_on_ = std::this_thread::get_id();
   if (!kCounts || !measures || left_ns_ < next_queue_look_ns_) return;
   left_queue_ns_ = thread_queue_ns();
-  next_queue_look_ns_ = left_ns_ + kBetweenQueueLooksNs;
+  next_queue_look_ns_ =
+      left_ns_ + std::clamp(kStepsBetweenQueueLooks * step_took_ns_, kBetweenQueueLooksNs, kMostBetweenQueueLooksNs);
 }
 
 void Consumer::leave_empty() {

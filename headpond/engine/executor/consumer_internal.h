@@ -21,8 +21,9 @@ class Consumer {
   // ---- By the program's thread, without the lock.
   /// next() was called. The step that this ends is counted by count_step().
   void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
-  /// next() returns.
-  void leave() HEADPOND_EXCLUDES(engine_state);
+  /// next() returns. `was_ready`: it gave what was ready, and did nothing else. Then, while steps are short, only each
+  /// eighth call reads the clock, and the others are taken to be as long.
+  void leave(bool was_ready = false) HEADPOND_EXCLUDES(engine_state);
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().
   void leave_empty();
@@ -73,11 +74,16 @@ class Consumer {
   StepAccount steps HEADPOND_GUARDED_BY(engine_state);
 
  private:
+  int64_t now_leaving(bool was_short);
+
   const bool may_help_;
   int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Belong to the program's thread.
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
+  int64_t step_took_ns_ = 0;                             // The same: between the last two calls; 0: there was none.
   std::thread::id left_on_;                              // The thread that these are of.
-  bool is_polling_ = false;                              // The same: try_next() found nothing last time.
+  int64_t ready_calls_ = 0, ready_call_ns_ = 0;          // The same: calls of what was ready, and how long one is.
+  bool is_polling_ = false;                              // The same: try_next() found nothing last time,
+  bool came_again_ = false;                              // and so the call in progress began with that one.
   struct EndedStep {
     bool is_known = false;  // There was a call before, and no pause since.
     int64_t call_ns = 0;

@@ -133,6 +133,43 @@ TEST(Consumer, CountsTheTimeInCalls) {
   EXPECT_EQ(consumer.called_ns(arrived + 1'000'000'000), called) << "between two calls it stands still";
 }
 
+// Calls of a microsecond at least, without a step between them; returns the time of all in the figures.
+double time_in_calls(Consumer& consumer, int calls, bool was_ready) {
+  EngineLock lock;
+  for (int i = 0; i < calls; ++i) {
+    consumer.arrive(lock);
+    {
+      const Locked locked(lock);
+      consumer.count_step();
+      consumer.steps.call_ends(0);
+    }
+    const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(1);
+    while (std::chrono::steady_clock::now() < until) {
+    }
+    consumer.leave(was_ready);
+  }
+  const Locked locked(lock);
+  return consumer.steps.stats().call_ns;
+}
+
+TEST(Consumer, ReadsTheClockOfEachEighthCallThatFoundWhatItNeeds) {
+  Consumer each(true), some(true);
+  const auto began = std::chrono::steady_clock::now();
+  EXPECT_GE(time_in_calls(each, 4000, false), 3999 * 1000.0) << "control: each call";
+  const double known = time_in_calls(some, 4000, true);
+  EXPECT_GE(known, 3900 * 1000.0) << "the first samples are smaller";
+  const std::chrono::duration<double, std::nano> passed = std::chrono::steady_clock::now() - began;
+  EXPECT_LE(known, passed.count());
+  EngineLock lock;
+  const int64_t before = some.called_before_ns();
+  some.arrive(lock);
+  some.leave_empty();
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  some.arrive(lock);
+  some.leave(true);
+  EXPECT_GE(some.called_before_ns() - before, 2'000'000) << "a call that went on";
+}
+
 TEST(Consumer, ComputesUntilItIsKnownToSleep) {
   Consumer consumer(true);
   EXPECT_FALSE(consumer.computes()) << "before the first batch nothing is held up";
