@@ -52,6 +52,20 @@ def test_it_is_small_and_holds_its_libraries():
     assert not {"libtorch", "libtbb", "libstdc++"} & grafted
 
 
+def exported(library):
+    """The names that other modules could use of it."""
+    elftools = pytest.importorskip("elftools.elf.elffile", reason="pyelftools is not installed")
+    with open(library, "rb") as file:
+        symbols = elftools.ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
+        return {symbol.name for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF"}
+
+
+def test_what_is_linked_into_the_module_stays_in_it():
+    names = exported(importlib.util.find_spec("headpond._core").origin)
+    assert "PyInit__core" in names, "the control"
+    assert not [name for name in names if name.startswith(("_ZN8headpond", "_ZNK8headpond", "_ZN8nanobind"))]
+
+
 def test_the_program_runs_beside_the_module(python):
     assert run(python.parent / "headpond", "--version").startswith("headpond 0.")
     assert run(python, "-m", "headpond", "--version").startswith("headpond 0.")
