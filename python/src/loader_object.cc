@@ -53,7 +53,7 @@ void PythonLoader::open(Make make) {
     }
   }));
   loader_.swap(made);
-  is_closed_ = is_in_epoch_ = false;
+  is_closed_ = is_in_epoch_ = gives_at_once_ = false;
   if (saving_ == nullptr || !saving_->is_here()) saving_.reset(new Saving);
   const nb::gil_scoped_release released;
   made.reset();  // What was there.
@@ -89,16 +89,20 @@ class PythonLoader::InNext {
 // The next batch if it is ready, or costs less than handing it over: giving the interpreter's lock up would take as
 // long. Nothing if that may take longer: before the first batch of an epoch, for which files are opened, and where
 // functions of Python run, for whose turn a thread may wait that has no lock.
-std::optional<Result<Batch>> PythonLoader::batch_at_once() {
-  if (calls_python_ || !is_in_epoch_) return std::nullopt;
+PythonLoader::AtOnce PythonLoader::batch_at_once() {
+  if (calls_python_ || !is_in_epoch_) return {};
   drop_dead();
-  return loader_->next_at_once();
+  AtOnce answer{loader_->next_at_once()};
+  gives_at_once_ = gives_at_once_ || answer.batch;
+  answer.none_is_ready = gives_at_once_ && !answer.batch;
+  return answer;
 }
 
 template <class Next>
-Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next) {
+Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next, bool may_wait) {
   const InNext in_next(*this);
-  std::optional<Result<Batch>> batch = batch_at_once();
+  auto [batch, none_is_ready] = batch_at_once();
+  if (none_is_ready && !may_wait) raise(Error(ErrorKind::DeadlineExceeded, "Loader: no batch is ready"));
   if (batch && at_end(*batch) && at_epoch_end == AtEpochEnd::go_on) batch.reset();
   if (!batch) {
     const OwnsExceptions owns(this);
@@ -162,7 +166,8 @@ Any PythonLoader::next_of(int64_t epoch) {
 
 Any PythonLoader::try_next() {
   if (saving_->is_running()) raise(Error(ErrorKind::DeadlineExceeded, "Loader: another thread is in state_dict()"));
-  return given(AtEpochEnd::go_on, [&] { return loader_->try_next(); });
+  return given(
+      AtEpochEnd::go_on, [&] { return loader_->try_next(); }, false);
 }
 
 void PythonLoader::next_epoch() {

@@ -79,8 +79,12 @@ class PythonLoader {
   std::invoke_result_t<Call, const Loader&> asked(Call call) const;
   enum class AtEpochEnd : uint8_t { stop, go_on };
   template <class Next>
-  Any given(AtEpochEnd at_end, Next next);
-  std::optional<Result<Batch>> batch_at_once();
+  Any given(AtEpochEnd at_end, Next next, bool may_wait = true);
+  struct AtOnce {
+    std::optional<Result<Batch>> batch = {};
+    bool none_is_ready = false;  // To ask again without waiting would give nothing either.
+  };
+  AtOnce batch_at_once();
   std::string saved_state() const;
   void refuse_if_waiting(const char* call) const;
   void refuse_if_in_use(const char* call) const;
@@ -101,6 +105,7 @@ class PythonLoader {
   std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
   bool is_in_epoch_ = false;                   // The last call gave a batch: the next one need not open files.
+  bool gives_at_once_ = false;                 // Loader::next_at_once() gave one: its threads make all.
   std::shared_ptr<Ending> ending_;             // Of close().
   std::unique_ptr<Saving, EndSaving> saving_;  // Of loader_, in its process.
 };
