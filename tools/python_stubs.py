@@ -92,7 +92,8 @@ def operators():
     head += "from ._dataset import Dataset\nfrom ._steps import Expression\nfrom ._values import DTypeLike, Path\n\n"
     head += "NAMED_BY: dict[str, str]\nSOURCE: int\nJOINS: int\nFOLLOWS: int\nEITHER: int\nBY_HAND: set[str]\n\n"
     head += "def given_by_name(op: str, known: list[str], args: tuple[Any, ...], options: dict[str, Any]) -> dict[str, Any]: ...\n"
-    head += "def dressed(function: Any, op: str, known: list[str], own: Any = ...) -> Any: ...\n"
+    head += "def dressed_as(function: Any, name: str, positional: Sequence[str], keywords: Sequence[str], owner: str = ...) -> Any: ...\n"
+    head += "def dressed(function: Any, op: str, known: list[str], owner: str = ...) -> Any: ...\n"
     head += "def of_kind(*kinds: int) -> list[tuple[str, list[str]]]: ...\n\n"
     methods = [definition(op, ["self", *parameters(op, known)], NAME, "Dataset") for op, known in of_kind(FOLLOWS, EITHER)]
     body = "".join(f"    {line}\n" for method in methods for line in method.splitlines())
@@ -102,14 +103,15 @@ def operators():
 def sources():
     head = "from collections.abc import Mapping, Sequence\nfrom typing import Any\n\n"
     head += "from ._dataset import Dataset\nfrom ._values import DTypeLike, Path, Paths\n\n"
+    head += "SOURCES: list[str]\n\ndef source(name: str) -> Any: ...\n\n"
     rows = of_kind(SOURCE)
     return head + all_of(op for op, _ in rows) + "".join(definition(op, parameters(op, known), NAME, "Dataset") for op, known in rows)
 
 
 def kernels():
     head = "from collections.abc import Sequence\nfrom typing import Any\n\nfrom ._dataset import Dataset\n"
-    head += "from ._steps import Kernel\nfrom ._values import DTypeLike\n\nPOSITIONAL: dict[str, tuple[str, ...]]\n\n"
-    head += "def spelled(option: str) -> str: ...\n\n"
+    head += "from ._steps import Kernel\nfrom ._values import DTypeLike\n\nPOSITIONAL: dict[str, tuple[str, ...]]\n"
+    head += "KERNELS: list[str]\n\ndef spelled(option: str) -> str: ...\ndef kernel(name: str) -> Any: ...\n\n"
     rows = _core.kernels()
     body = ""
     for name, known in rows:

@@ -7,34 +7,53 @@
 """
 
 import atexit
+import sys
 import time
+from typing import TYPE_CHECKING
 
 from . import _main_interpreter  # noqa: F401, I001
-from . import _core, _kernels, _log, _sources, _values, tf1, trace
-from ._arrow import from_arrow, parquet
+from . import _core, _log, _values
 from ._core import Permutation, Random, entropy, fill_normal, random_key
 from ._dataset import (
     Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
     sample_from_datasets)
 from ._dataset import range as range  # noqa: A004
 from ._dataset import zip as zip  # noqa: A004
-from ._files import (
-    LabelledFile, LabelledFolder, RecordReader, RecordWriter, digit_set, expand_files, list_labelled_folder, make_example)
-from ._kernels import *  # noqa: F403
-from ._loader import Loader, close_all
-from ._map_style import from_torch
-from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, close_monitors, diagnose, progress, write_timeline
-from ._pictures import Pictures, encode_png, show
-from ._queues import (
-    Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
-    RandomShuffleQueue, StagingArea, stop_all)
-from ._sources import *  # noqa: F403
-from ._stats import FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes
+from ._kernels import KERNELS, kernel
+from ._loader import Loader
+from ._sources import SOURCES, source
 from ._steps import Expression, Kernel, expr
 from ._values import DType, FieldSpec, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from .errors import (
     CancelledError, DataLossError, DeadlineExceededError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError,
     OutOfRangeError, ResourceExhaustedError, UnimplementedError, UnknownError, details)
+
+if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
+    from . import jax, tf1, torch, trace
+    from ._arrow import from_arrow, parquet
+    from ._files import (
+        LabelledFile, LabelledFolder, RecordReader, RecordWriter, digit_set, expand_files, list_labelled_folder, make_example)
+    from ._kernels import *  # noqa: F403
+    from ._map_style import from_torch
+    from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, diagnose, progress, write_timeline
+    from ._pictures import Pictures, encode_png, show
+    from ._queues import (
+        Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
+        RandomShuffleQueue, StagingArea)
+    from ._sources import *  # noqa: F403
+    from ._stats import FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes
+
+_LATER = {
+    "_arrow": "from_arrow parquet",
+    "_files": "LabelledFile LabelledFolder RecordReader RecordWriter digit_set expand_files list_labelled_folder make_example",
+    "_map_style": "from_torch",
+    "_monitor": "EventWriter Progress QueueMonitor WaitAccount diagnose progress write_timeline",
+    "_pictures": "Pictures encode_png show",
+    "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
+               "RandomShuffleQueue StagingArea",
+    "_stats": "FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes"}
+_MODULES = ("jax", "tf1", "torch", "trace")
+_MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
 
 def explain(dataset: Dataset, *, analyze: bool = False, format: str = "text", seconds: float = 2, seed: int = 0) -> str:
@@ -43,10 +62,23 @@ def explain(dataset: Dataset, *, analyze: bool = False, format: str = "text", se
 
 
 def __getattr__(name: str) -> object:
-    if name in ("torch", "jax"):  # They are imported when they are used.
-        from importlib import import_module
+    from importlib import import_module
+    if name in _MODULES:
         return import_module(f".{name}", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name in _MODULE_OF:
+        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
+    elif name in KERNELS:
+        value = kernel(name)
+    elif name in SOURCES:
+        value = source(name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 __version__: str = _core.VERSION
@@ -64,16 +96,17 @@ __all__ = [
     "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors",
     "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "progress",
     "random_key", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
-__all__ += _kernels.__all__
-__all__ += _sources.__all__
+__all__ += KERNELS
+__all__ += SOURCES
 
 
 @atexit.register
 def _exit() -> None:
     began = time.monotonic()
-    close_all()
-    stop_all()
-    close_monitors()
+    for module, end in (("_loader", "close_all"), ("_queues", "stop_all"), ("_monitor", "close_monitors")):
+        close = getattr(sys.modules.get(f"{__name__}.{module}"), end, None)  # None: nothing of it was used.
+        if close is not None:
+            close()
     _core.wait_for_ends(max(0.0, began + 1.8 - time.monotonic()))
     try:
         _log.end()

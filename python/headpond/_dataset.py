@@ -4,8 +4,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
-import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -45,8 +43,9 @@ def _refuse_given(what: str, **given: Any) -> None:
 
 
 def _takes_rng(function: Any) -> bool:
+    from inspect import signature
     try:
-        return "rng" in inspect.signature(function).parameters
+        return "rng" in signature(function).parameters
     except (TypeError, ValueError):
         return False
 
@@ -307,7 +306,10 @@ def from_tensor_slices(values: Any) -> Dataset:
 
 def _place_of(value: Any) -> str:
     """Where the values of a numpy.memmap lie in its file; "" of others, of its parts, and where they are copied or have no file."""
-    if not isinstance(getattr(value, "base", None), mmap.mmap) or not getattr(value, "filename", None):
+    if not getattr(value, "filename", None) or getattr(value, "base", None) is None:
+        return ""
+    from mmap import mmap
+    if not isinstance(value.base, mmap):
         return ""
     if not value.flags.c_contiguous or not value.dtype.isnative:
         return ""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of pipeline files as functions, made from the module's table. _kernels.pyi has their types."""
 
-import inspect
 import keyword
 
 from . import _core
+from ._operators import dressed_as
 from ._steps import Kernel
 
 # What a call may give without a name, where that is not all options of the table in their order.
@@ -34,14 +34,24 @@ def _maker(name, options_of_table):
             raise TypeError(f"{name}() has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
         return Kernel(name, {known[option]: value for option, value in options.items() if value is not None})
 
-    make.__name__ = make.__qualname__ = name
     make.__doc__ = f"The kernel {name}. Options: {', '.join(known) or 'none'} (docs/plan_files.md)."
-    kinds = [(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in first]
-    kinds += [(one, inspect.Parameter.KEYWORD_ONLY) for one in known if one not in first]
-    make.__signature__ = inspect.Signature([inspect.Parameter(one, kind, default=None) for one, kind in kinds])
-    return make
+    return dressed_as(make, name, first, [one for one in known if one not in first])
 
 
-_KERNELS = {name: _maker(name, known) for name, known in _core.kernels()}
-globals().update(_KERNELS)
-__all__ = list(_KERNELS)
+_TABLE = dict(_core.kernels())
+KERNELS = list(_TABLE)
+__all__ = KERNELS
+
+
+def kernel(name):
+    """The function of this name, made when it is first asked for."""
+    made = globals().get(name)
+    if made is None:
+        made = globals().setdefault(name, _maker(name, _TABLE[name]))
+    return made
+
+
+def __getattr__(name):
+    if name not in _TABLE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return kernel(name)

@@ -8,8 +8,10 @@ from ._steps import Kernel
 from ._values import DTypeLike
 
 POSITIONAL: dict[str, tuple[str, ...]]
+KERNELS: list[str]
 
 def spelled(option: str) -> str: ...
+def kernel(name: str) -> Any: ...
 
 __all__ = ["adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_hue", "adjust_gamma", "adjust_sharpness",
     "random_adjust_sharpness", "color_jitter", "grayscale", "to_grayscale", "random_grayscale", "invert", "random_invert",

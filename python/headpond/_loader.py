@@ -3,20 +3,20 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import time
 import weakref
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
 from ._dataset import Dataset
-from ._stats import LoaderStats
 from ._values import Path, seed_of
 from .errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from ._stats import LoaderStats
     from .torch import LoaderDataset, Pinned
 
 _VERSION = 1
@@ -134,7 +134,7 @@ class Loader:
         "functions": of each function of Python in the dataset, of all who read it."""
         functions = [{"name": one.name, "calls": one.account.calls, "lock_wait_ns": one.account.lock_wait_ns,
                       "function_ns": one.account.function_ns} for one in self.dataset._functions]
-        return cast(LoaderStats, {**self._core.stats(), "functions": functions})
+        return cast("LoaderStats", {**self._core.stats(), "functions": functions})
 
     def diagnose(self) -> _core.Verdict:
         """Why the program waits for batches, if it does, what to change, and what that gains. Any time; prints as text."""
@@ -149,14 +149,13 @@ class Loader:
     def state_dict(self) -> dict[str, Any]:
         """The position after the last batch. The same on all ranks; small; of plain values."""
         epoch, index, state = self._core.state()
-        return {"version": _VERSION, "epoch": epoch, "index": index, "plan": self.dataset.plan(),
-                "state": base64.b64encode(state).decode()}
+        return {"version": _VERSION, "epoch": epoch, "index": index, "plan": self.dataset.plan(), "state": b2a_base64(state, newline=False).decode()}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""
         if state.get("version") != _VERSION:
             raise FailedPreconditionError(f"a state of version {state.get('version')!r}, not {_VERSION}")
-        self._core.restore(base64.b64decode(state["state"]))
+        self._core.restore(a2b_base64(state["state"]))
 
     get_state, set_state = state_dict, load_state_dict
 

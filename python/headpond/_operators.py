@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of pipeline files as methods, made from the module's table. _operators.pyi has their types."""
 
-import inspect
-
 from . import _core
 from ._values import dtype_name
 
@@ -40,15 +38,21 @@ def _table(spec):
     return {"dtype": dtype_name(dtype), **({"shape": list(shape[0])} if shape else {})}
 
 
-def dressed(function, op, known, own=()):
-    """The function with the operator's name and signature."""
-    function.__name__ = op
-    function.__qualname__ = ".".join(("Operators",) * len(own) + (op,))
-    function.__doc__ = f"{op}({', '.join(known)}): see docs/plan_files.md for what it gives and its defaults."
-    parameters = [inspect.Parameter(one, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None) for one in known]
-    named = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY, default=None)
-    function.__signature__ = inspect.Signature([*own, *parameters, named])
+def dressed_as(function, name, positional, keywords, owner=""):
+    """The function with a name, and a signature whose arguments all have the default None."""
+    import inspect
+    kinds = [(one, inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in positional] + [(one, inspect.Parameter.KEYWORD_ONLY) for one in keywords]
+    own = [inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD)] if owner else []
+    function.__name__ = name
+    function.__qualname__ = f"{owner}.{name}" if owner else name
+    function.__signature__ = inspect.Signature([*own, *(inspect.Parameter(one, kind, default=None) for one, kind in kinds)])
     return function
+
+
+def dressed(function, op, known, owner=""):
+    """The function with the operator's name and signature."""
+    function.__doc__ = f"{op}({', '.join(known)}): see docs/plan_files.md for what it gives and its defaults."
+    return dressed_as(function, op, known, ["name"], owner)
 
 
 def of_kind(*kinds):
@@ -59,7 +63,20 @@ def of_kind(*kinds):
 def _method(op, known):
     def method(self, *args, name=None, **options):
         return self._step(op, given_by_name(op, known, args, options), name)
-    return dressed(method, op, known, (inspect.Parameter("self", inspect.Parameter.POSITIONAL_OR_KEYWORD),))
+    return dressed(method, op, known, "Operators")
+
+
+class _Later:
+    """A method that is made when it is first asked for: to make all of them takes longer than the rest of the import."""
+
+    def __init__(self, op, known):
+        self.op = op
+        self.known = known
+
+    def __get__(self, instance, owner=None):
+        method = _method(self.op, self.known)
+        setattr(Operators, self.op, method)
+        return method.__get__(instance, owner)
 
 
 class Operators:
@@ -67,4 +84,4 @@ class Operators:
 
 
 for _op, _known in of_kind(FOLLOWS, EITHER):
-    setattr(Operators, _op, _method(_op, _known))
+    setattr(Operators, _op, _Later(_op, _known))

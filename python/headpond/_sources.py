@@ -9,15 +9,29 @@ from ._operators import SOURCE, dressed, given_by_name, of_kind
 from ._values import plain
 
 
-def _source(op, known):
-    def source(*args, name=None, **options):
+_TABLE = dict(of_kind(SOURCE))
+SOURCES = list(_TABLE)
+__all__ = SOURCES
+
+
+def _maker(op, known):
+    def make(*args, name=None, **options):
         given = given_by_name(op, known, args, options)
         if isinstance(given.get("paths"), (str, os.PathLike)):
             given["paths"] = [given["paths"]]
         return Dataset(_core.build(op, plain(given), name or "", []))
-    return dressed(source, op, known)
+    return dressed(make, op, known)
 
 
-_SOURCES = {op: _source(op, known) for op, known in of_kind(SOURCE)}
-globals().update(_SOURCES)
-__all__ = list(_SOURCES)
+def source(name):
+    """The function of this name, made when it is first asked for."""
+    made = globals().get(name)
+    if made is None:
+        made = globals().setdefault(name, _maker(name, _TABLE[name]))
+    return made
+
+
+def __getattr__(name):
+    if name not in _TABLE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return source(name)

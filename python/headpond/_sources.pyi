@@ -6,6 +6,10 @@ from typing import Any
 from ._dataset import Dataset
 from ._values import DTypeLike, Path, Paths
 
+SOURCES: list[str]
+
+def source(name: str) -> Any: ...
+
 __all__ = ["counter", "random", "list_files", "tfrecord", "text_lines", "csv", "npy", "cifar10", "cifar100", "fixed_length",
     "tar", "folder", "load"]
 

@@ -56,6 +56,9 @@ class Module:
                     self.stars.append(node.module)
                 else:
                     self.imported[one.asname or one.name] = (node.module, one.name)
+        elif isinstance(node, ast.If):  # if TYPE_CHECKING
+            for one in node.body:
+                self._add(one)
         elif isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._add_value(target, node)
