@@ -57,13 +57,15 @@ def handed_off(seconds, batch, shape, dtype, pause):
     data = hp.from_tensor_slices({"x": np.zeros((2 * batch, *shape), dtype)}).repeat().batch(batch)
     times, end = [], time.perf_counter() + seconds
     with hp.Loader(data, threads=1, consumer_helps=False, memory=1 << 30) as loader:
-        loader.next()
+        batch = loader.next()
         while time.perf_counter() < end or len(times) < 20:
+            del batch  # Its end is not counted.
             time.sleep(pause)
             began = time.perf_counter_ns()
             try:
-                loader.try_next()
+                batch = loader.try_next()
             except hp.DeadlineExceededError:
+                batch = None
                 continue  # It was not ready: that is another figure.
             times.append(time.perf_counter_ns() - began)
     return statistics.median(times) / 1e3
