@@ -118,7 +118,9 @@ def trainer(python):
     if torch is None:
         pytest.skip("PyTorch is not installed")
     packages = pathlib.Path(run(python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))").strip())
-    (packages / "after.pth").write_text(f"{pathlib.Path(torch.origin).parents[1]}\n")
+    # What PyTorch needs may lie elsewhere than PyTorch.
+    folders = [pathlib.Path(torch.origin).parents[1], *(one for one in sys.path if one.endswith("-packages"))]
+    (packages / "after.pth").write_text("".join(f"{folder}\n" for folder in folders))
     for name in ("headpond", "numpy"):
         assert run(python, "-c", f"import {name}; print({name}.__file__)").startswith(str(packages))
     return python
