@@ -299,7 +299,8 @@ def from_tensors(values: Any) -> Dataset:
 
 def from_tensor_slices(values: Any) -> Dataset:
     """Element i has row i of each array of a dict or a tuple, or of one array, which may be a list. Rows are not copied: the arrays
-    must not change. A numpy.memmap is not read here: the plan has its file's name and size instead of a checksum of the values."""
+    must not change. A numpy.memmap is not read here: the plan has its file's name and size, and a checksum of its last 4096
+    bytes only, so a state does not notice that values before them were changed."""
     named = _by_name(values)
     return Dataset(_core.from_tensor_slices(named, [_place_of(value) for _, value in named]))
 
