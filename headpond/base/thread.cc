@@ -54,18 +54,16 @@ Thread::Thread(std::string name, std::function<void()> body)
 #if defined(HEADPOND_INJECT)
 namespace {
 
-// On a busy machine each of them takes as long as all others want to run: then they are left out for a while.
+// On a busy machine a yield may take many milliseconds: at most half of a thread's time goes there, so that its test
+// comes to an end.
 void let_others_run(bool sleeps) {
-  constexpr int64_t kLongNs = 1'000'000;
-  constexpr int kLeftOut = 64;
-  thread_local int left_out = 0;
-  if (left_out > 0) {
-    --left_out;
-    return;
-  }
+  thread_local int64_t again_at = 0;
   const int64_t start = now_ns();
+  if (start < again_at) return;
   sleeps ? usleep(50) : sched_yield();
-  if (now_ns() - start > kLongNs) left_out = kLeftOut;
+  const int64_t end = now_ns(), took = end - start;
+  constexpr int64_t kLongNs = 1'000'000;
+  if (took > kLongNs) again_at = end + took;
 }
 
 }  // namespace

@@ -239,7 +239,7 @@ struct Loader::Run {
       if (got != Got::pending) {
         waited_ns = wait_began > 0 ? now_ns() - wait_began : -1;
         if (!waited && waited_ns < kLongOpenNs) waited_ns = -1;
-        was_ready = got == Got::value && !waited && wait_began == 0;
+        was_ready = got == Got::value && is_made_ahead && !in_order && !waited && wait_began == 0;
         return got;
       }
       if (wait_began == 0) wait_began = now_ns();

@@ -374,7 +374,7 @@ void QueueState::take_run(TakeLock& lock, int64_t count, std::vector<std::byte>&
   const bool is_straight = order_->is_straight();
   for (int64_t i = 0; i < count;) {
     // An order that mixes gives numbers that do not follow each other.
-    const int64_t run = !is_straight && shown_.one_of() == 1 ? 1 : count - i;
+    const int64_t run = trace::enabled() && !is_straight && shown_.one_of() == 1 ? 1 : count - i;
     order_->next_run(inside - i, run, to + static_cast<size_t>(i) * bytes);
     trace_taken(is_straight ? run : 1, lock.context);
     i += run;

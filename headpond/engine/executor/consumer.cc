@@ -15,9 +15,10 @@ namespace {
 
 constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less than handing it over.
 constexpr double kWorthMeasuringNs = 200'000;
-constexpr double kMeanOver = 20'000;  // Takes; several times the largest stock.
-constexpr double kLearnAfter = 4;     // Takes.
-constexpr int64_t kCallsPerClock = 8, kLeastCallNs = 100;
+constexpr double kMeanOver = 20'000;   // Takes; several times the largest stock.
+constexpr double kLearnAfter = 4;      // Takes.
+constexpr int64_t kCallsPerClock = 7;  // No divisor of the usual numbers of batches in an item.
+constexpr int64_t kLeastCallNs = 100;
 constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
 constexpr int64_t kStepsBetweenQueueLooks = 4;  // To open the system's file takes longer than the rest of a call.
 

@@ -22,7 +22,7 @@ class Consumer {
   /// next() was called. The step that this ends is counted by count_step().
   void arrive(EngineLock& lock) HEADPOND_EXCLUDES(engine_state);
   /// next() returns. `was_ready`: it gave what was ready, and did nothing else. Then, while steps are short, only each
-  /// eighth call reads the clock, and the others are taken to be as long.
+  /// seventh call reads the clock, and the others are taken to be as long.
   void leave(bool was_ready = false) HEADPOND_EXCLUDES(engine_state);
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().

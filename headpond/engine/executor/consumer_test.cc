@@ -152,7 +152,7 @@ double time_in_calls(Consumer& consumer, int calls, bool was_ready) {
   return consumer.steps.stats().call_ns;
 }
 
-TEST(Consumer, ReadsTheClockOfEachEighthCallThatFoundWhatItNeeds) {
+TEST(Consumer, SomeCallsThatFoundWhatTheyNeedStandForAll) {
   Consumer each(true), some(true);
   const auto began = std::chrono::steady_clock::now();
   EXPECT_GE(time_in_calls(each, 4000, false), 3999 * 1000.0) << "control: each call";

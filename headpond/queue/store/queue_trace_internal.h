@@ -36,7 +36,7 @@ class SpanName {
 /// Which elements have an arrow from where they were put to where they were taken. The number of an element decides
 /// that, so both sides agree. The first 256 in a row are shown however fast they come.
 ///
-/// What each element asks costs the same whether a trace is recorded or not. Any number of threads, but for shown().
+/// Asked only while a trace is recorded. Any number of threads, but for shown().
 class ShownElements {
  public:
   /// False: the element is not shown. True: it may be; see is_shown().

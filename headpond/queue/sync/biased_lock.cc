@@ -110,9 +110,7 @@ bool BiasedLock::claim_without_waiters() {
 
 WaitResult BiasedLock::enter(WaitContext& context, bool cancellable, WaitCell* waits) {
   if (try_enter() || enter_before_sleeping()) return WaitResult::go;
-  const WaitResult result = wait(context, cancellable, waits);
-  if (result == WaitResult::go) holder_check_.enter();
-  return result;
+  return wait(context, cancellable, waits);
 }
 
 bool BiasedLock::enter_before_waiters() {
@@ -183,6 +181,7 @@ WaitResult BiasedLock::wait(WaitContext& context, bool cancellable, WaitCell* wa
   // A call that waited only for holders at work did not wait for the other side.
   const bool was_blocked = is_blocked(blocks) || blocks_.load(std::memory_order_acquire) != blocks;
   const WaitResult verdict = gave_up ? WaitResult::timed_out : self.verdict.load(std::memory_order_acquire);
+  if (verdict == WaitResult::go) holder_check_.enter();
   if (was_blocked && waits != nullptr) context.count_wait(*waits, verdict == WaitResult::go, start, now_ns());
   if (!gave_up) return verdict;
   return context.stop_requested() ? WaitResult::stopped : WaitResult::timed_out;
