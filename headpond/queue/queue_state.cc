@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -34,7 +35,8 @@ QueueState::QueueState(QueueOptions options, const QueueType& type)
       components_(options_, type.layout),
       packing_(components_.dtypes(), components_.shapes()),
       capacity_(capacity_of(options_, components_.element_bytes())),
-      byte_limit_(components_.element_bytes() < 0 ? options_.memory_limit : kUnbounded),
+      element_bytes_(components_.element_bytes()),
+      byte_limit_(element_bytes_ < 0 ? options_.memory_limit : kUnbounded),
       put_span_("enqueue", options_.name),
       take_span_("dequeue", options_.name),
       gate_(capacity_, type.min_after_dequeue),
@@ -56,8 +58,11 @@ struct QueueState::PutLock {
   void commit() {
     if (stored == 0) return;
     queue.gate_.commit_put(std::exchange(stored, 0));
-    if (queue.fill_check_.is_due(queue.gate_.put_count())) [[unlikely]]
+    const int64_t put = queue.gate_.put_count();
+    if (queue.fill_check_.is_due(put)) [[unlikely]]
       queue.check_fill();
+    if (queue.put_sizes_.is_due(put)) [[unlikely]]
+      queue.look_after_put();
   }
   ~PutLock() {
     commit();
@@ -71,7 +76,7 @@ struct QueueState::TakeLock {
   int64_t taken = 0;
   int64_t bytes = 0;  // Bytes of those taken.
   void commit() {
-    if (bytes > 0) queue.bytes_out_.fetch_add(std::exchange(bytes, 0), std::memory_order_release);
+    if (bytes > 0) queue.bytes_out_.store(queue.bytes_out_ + std::exchange(bytes, 0), std::memory_order_release);
     if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
   }
   ~TakeLock() {
@@ -79,6 +84,22 @@ struct QueueState::TakeLock {
     queue.gate_.end_take();
   }
 };
+
+inline int64_t QueueState::bytes_inside() const {
+  const int64_t out = bytes_out_.load(std::memory_order_acquire);  // First: what was taken had been put.
+  return bytes_in_.load(std::memory_order_relaxed) - out;
+}
+
+// Exact where there is a limit; else a sample, because it takes longer than an element that passes.
+inline void QueueState::count_bytes(const Element& element, int64_t put) {
+  if (byte_limit_ >= 0) return bytes_in_.store(bytes_in_ + byte_size(element), std::memory_order_relaxed);
+  if (put_bytes_.is_due(put)) put_bytes_.add(put, byte_size(element));
+}
+
+[[gnu::noinline]] void QueueState::look_after_put() {
+  put_sizes_.add(gate_.put_count(), gate_.put_count() - gate_.take_count());
+  if (byte_limit_ >= 0 && bytes_inside() > bytes_peak_) bytes_peak_.store(bytes_inside(), std::memory_order_relaxed);
+}
 
 // Elements first, first + 1, ... go in.
 [[gnu::noinline]] void QueueState::show_put(uint64_t first, int64_t count, WaitContext& context) {
@@ -109,6 +130,8 @@ struct QueueState::TakeLock {
     const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
     if (shown_.may_show(number)) show_put(number, 1, lock.context);
   }
+  if (element_bytes_ < 0) [[unlikely]]
+    count_bytes(element, gate_.put_count() + lock.stored + 1);
   packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
@@ -198,18 +221,14 @@ Result<void> QueueState::enqueue_many(Element&& rows, const Wait& wait) {
 // nobody could go on.
 WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   const auto fits = [this, bytes] {
-    const int64_t inside = bytes_in_ - bytes_out_.load(std::memory_order_acquire);
-    return inside <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
+    return bytes_inside() <= byte_limit_ - bytes || gate_.put_count() - gate_.take_count() <= type_.min_after_dequeue;
   };
   return fits() ? WaitResult::go : gate_.await_takes(fits, context);
 }
 
 WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& context) {
-  const int64_t bytes = byte_size(element);
-  const WaitResult waited = await_bytes(bytes, context);
-  if (waited != WaitResult::go) return waited;
-  put(std::move(element), lock);
-  bytes_in_ += bytes;
+  const WaitResult waited = await_bytes(byte_size(element), context);
+  if (waited == WaitResult::go) put(std::move(element), lock);
   return waited;
 }
 
@@ -243,6 +262,7 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
   const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
     TakeLock lock{*this, context};
+    look_before_take();
     waited = gate_.await_obtainable(1, context);
     if (waited == WaitResult::go) [[likely]]
       take(lock, *result);
@@ -276,6 +296,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
     TakeLock lock{*this, context};
+    look_before_take();
     if (take_rows(n, lock, context, *batch)) return batch;
     waited = collect(n, or_fewer, lock, context, taken, *batch);
     if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
@@ -292,7 +313,8 @@ WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitCon
   const auto give_back = [&] {
     lock.commit();
     order_->give_back(taken.packed);
-    if (byte_limit_ >= 0) bytes_out_.fetch_sub(packing_.payload_bytes(taken.packed), std::memory_order_release);
+    if (byte_limit_ >= 0)
+      bytes_out_.store(bytes_out_ - packing_.payload_bytes(taken.packed), std::memory_order_release);
     gate_.give_back(static_cast<int64_t>(taken.packed.size() / packing_.bytes()));
   };
   try {
@@ -372,9 +394,10 @@ void QueueState::take_run(TakeLock& lock, int64_t count, std::vector<std::byte>&
   std::byte* to = taken.data() + before;
   lock.taken += count;
   const bool is_straight = order_->is_straight();
+  // An order that mixes gives numbers that do not follow each other.
+  const bool one_by_one = !is_straight && trace::enabled();
   for (int64_t i = 0; i < count;) {
-    // An order that mixes gives numbers that do not follow each other.
-    const int64_t run = trace::enabled() && !is_straight && shown_.one_of() == 1 ? 1 : count - i;
+    const int64_t run = one_by_one ? 1 : count - i;
     order_->next_run(inside - i, run, to + static_cast<size_t>(i) * bytes);
     trace_taken(is_straight ? run : 1, lock.context);
     i += run;
@@ -453,6 +476,17 @@ QueueStats QueueState::stats() const {
   all.enqueue_wait_p99_ns = gate_.put_waits().quantile_ns(0.99);
   all.dequeue_wait_p50_ns = gate_.take_waits().quantile_ns(0.5);
   all.dequeue_wait_p99_ns = gate_.take_waits().quantile_ns(0.99);
+  all.enqueue_size_mean = put_sizes_.mean();
+  all.dequeue_size_mean = take_sizes_.mean();
+  all.size_peak = std::max(put_sizes_.peak(), all.size);
+  if (byte_limit_ >= 0) {
+    all.bytes = bytes_inside();
+    all.bytes_peak = std::max(bytes_peak_.load(std::memory_order_relaxed), all.bytes);
+  } else {
+    const double each = element_bytes_ < 0 ? put_bytes_.mean() : static_cast<double>(element_bytes_);
+    all.bytes = std::llround(static_cast<double>(all.size) * each);
+    all.bytes_peak = std::llround(static_cast<double>(all.size_peak) * each);
+  }
   return all;
 }
 

@@ -16,6 +16,7 @@
 #include "headpond/queue/queue.h"
 #include "headpond/queue/store/components_internal.h"
 #include "headpond/queue/store/queue_trace_internal.h"
+#include "headpond/queue/store/sizes_seen_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 #include "headpond/queue/store/take_order_internal.h"
 #include "headpond/queue/sync/gate_internal.h"
@@ -50,7 +51,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const QueueType& type() const { return type_; }
   const Gate& gate() const { return gate_; }
   QueueStats stats() const;
-  QueueStats counts() const;  ///< The same without percentiles, which take a microsecond.
+  QueueStats counts() const;  ///< The same without percentiles, which take a microsecond, and what follows them.
 
   Producers& producers() { return producers_; }
   const HomeProcess& home() const { return home_; }
@@ -72,6 +73,13 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void put(Element&& element, PutLock& lock);
   Result<void> enqueue_sized(Element&& element, const Wait& wait);
   int64_t inside(const TakeLock& lock);
+  int64_t bytes_inside() const;
+  void count_bytes(const Element& element, int64_t put);
+  void look_after_put();
+  void look_before_take() {
+    if (take_sizes_.is_due(gate_.take_count())) [[unlikely]]
+      take_sizes_.add(gate_.take_count(), gate_.put_count() - gate_.take_count());
+  }
   void take(TakeLock& lock, Element& element);
   WaitResult await_bytes(int64_t bytes, WaitContext& context);
   WaitResult put_sized(Element&& element, PutLock& lock, WaitContext& context);
@@ -106,18 +114,25 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const uint64_t id_;
   const Components components_;
   const Packing packing_;
-  const int64_t capacity_;    // The option, or fewer if the memory limit allows fewer elements of one size.
-  const int64_t byte_limit_;  // The memory limit of elements that differ in size, or kUnbounded.
+  const int64_t capacity_;       // The option, or fewer if the memory limit allows fewer elements of one size.
+  const int64_t element_bytes_;  // Payload; below 0: elements differ.
+  const int64_t byte_limit_;     // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;
   ShownElements shown_;  // Read by each call, and written seldom.
 
   Gate gate_;
-  int64_t bytes_in_ = 0;                // Payload that was put, under the put lock. Counted if there is a byte_limit_.
-  std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken. Written under the take lock.
-  FillCheck fill_check_;                // Under the put lock.
-  Slots slots_;                         // Written under the put lock, read under the take lock.
-  std::unique_ptr<TakeOrder> order_;    // Under the take lock.
+  // Written under the put lock.
+  alignas(64) std::atomic<int64_t> bytes_in_ = 0;  // Payload that was put. Counted if there is a byte_limit_.
+  std::atomic<int64_t> bytes_peak_ = 0;
+  SizesSeen put_bytes_;  // Payload of elements that differ in size, without a byte_limit_.
+  FillCheck fill_check_;
+  SizesSeen put_sizes_;
+  Slots slots_;  // Read under the take lock.
+  // Written under the take lock.
+  alignas(64) std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken.
+  SizesSeen take_sizes_;
+  std::unique_ptr<TakeOrder> order_;
 
   Producers producers_;
   mutable Mutex mu_;

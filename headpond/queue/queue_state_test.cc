@@ -238,6 +238,63 @@ TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
 
 // A call with timeout zero observes all completed calls; it does not wait for threads that have not run again yet. One
 // call is enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
+TEST_P(Outcome, StatsTellHowFullItWasForEachSide) {
+  Queue queue = make(4);
+  for (const int64_t i : {1, 2, 3, 4}) ASSERT_TRUE(queue.enqueue(one(i)));
+  EXPECT_DOUBLE_EQ(queue.stats().enqueue_size_mean, 2.5) << "1, 2, 3, 4";
+  for (int i = 0; i < 4; ++i) ASSERT_TRUE(queue.dequeue());
+  EXPECT_DOUBLE_EQ(queue.stats().dequeue_size_mean, 2.5) << "4, 3, 2, 1";
+  EXPECT_EQ(queue.stats().size_peak, 4);
+  EXPECT_FALSE(queue.try_dequeue());
+  EXPECT_DOUBLE_EQ(queue.stats().dequeue_size_mean, 2) << "it found none";
+}
+
+TEST_P(Outcome, StatsOfSlowProducersTellThatDequeuesFindNothing) {
+  Queue queue = make(4);
+  for (int64_t i = 0; i < 10; ++i) {
+    auto taken = later([&] { return queue.dequeue(); });
+    until_waiting(queue, 0, 1);
+    ASSERT_TRUE(queue.enqueue(one(i)));
+    ASSERT_TRUE(taken.get());
+  }
+  EXPECT_EQ(queue.stats().dequeue_size_mean, 0);
+  EXPECT_EQ(queue.stats().size_peak, 1);
+}
+
+TEST_P(Outcome, StatsCountBytesNowAndAtTheMost) {
+  Queue queue = make(100);
+  const int64_t size = one(1).size() == 2 ? 16 : 8;  // With a priority.
+  ASSERT_TRUE(queue.enqueue_many(rows({1, 2, 3, 4, 5, 6})));
+  EXPECT_EQ(queue.stats().bytes, 6 * size);
+  ASSERT_TRUE(queue.dequeue_many(4));
+  EXPECT_FALSE(queue.dequeue_many(3, {.timeout = milliseconds(1)})) << "gives back what it took";
+  EXPECT_EQ(queue.stats().bytes, 2 * size);
+  EXPECT_EQ(queue.stats().bytes_peak, 6 * size);
+}
+
+TEST_P(Outcome, StatsTellBytesOfElementsThatDifferInSize) {
+  const auto of = [&](int64_t size) {
+    return maker_.with_priority(Element{{Tensor::empty(u8, {size})}}, Tensor::scalar(size));
+  };
+  const std::vector<Shape> shapes =
+      GetParam() == "PaddingFIFOQueue" ? std::vector{Shape{kUnknown}} : std::vector<Shape>();
+  const int64_t more = GetParam() == "PriorityQueue" ? 8 : 0;  // Bytes of a priority.
+  const Queue mean = maker_.make({.capacity = 100, .dtypes = {u8}, .shapes = shapes});
+  for (const int64_t size : {30, 0, 60}) ASSERT_TRUE(mean.enqueue(of(size)));
+  EXPECT_EQ(mean.stats().bytes, 90 + 3 * more);
+  ASSERT_TRUE(mean.dequeue());
+  EXPECT_EQ(mean.stats().bytes, 60 + 2 * more) << "two of 30";
+  EXPECT_EQ(mean.stats().bytes_peak, 90 + 3 * more);
+  if (GetParam() == "PriorityQueue") return;  // It has no limit of bytes.
+  const Queue exact = maker_.make({.capacity = 100, .dtypes = {u8}, .shapes = shapes, .memory_limit = 1000});
+  for (const int64_t size : {30, 0, 60}) ASSERT_TRUE(exact.enqueue(of(size)));
+  while (exact.try_dequeue()) continue;
+  EXPECT_EQ(exact.stats().bytes, 0);
+  ASSERT_TRUE(exact.enqueue(of(7)));
+  EXPECT_EQ(exact.stats().bytes, 7);
+  EXPECT_EQ(exact.stats().bytes_peak, 90);
+}
+
 TEST_P(Outcome, ACallWithTimeoutZeroFindsWhatThoseThatWaitedLeft) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(2);

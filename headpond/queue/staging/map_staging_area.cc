@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "headpond/queue/staging/staging_internal.h"
-#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -57,6 +56,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   int64_t incomplete_size();
   int64_t bytes();
   int64_t waiting(CallKind kind) { return wait_queue_.waiting(kind); }
+  StagingStats stats();
   void abandon() { wait_queue_.cancel(); }
   std::string label() const { return fmt::format("MapStagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
@@ -93,6 +93,7 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   std::map<int64_t, int64_t> by_age_ HEADPOND_GUARDED_BY(wait_queue_.mu);  // Keys of complete_.
   int64_t completed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
   int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
+  StagingCounters counters_;
 };
 
 Result<Chosen> MapStagingState::chosen_by(const std::vector<int64_t>& indices) const {
@@ -165,8 +166,9 @@ Result<void> MapStagingState::put(int64_t key, Element element, const std::vecto
   if (!entry) return fail(entry.error());
   const int64_t bytes = byte_size(entry->parts);
   Result<void> result;
-  const WaitResult waited = wait_queue_.run(
-      CallKind::put, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
+  const WaitResult waited =
+      counters_.run(wait_queue_, CallKind::put, wait,
+                    [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return result;
 }
@@ -189,6 +191,7 @@ bool MapStagingState::try_put(int64_t key, StagedEntry& given, int64_t bytes, Re
   if (completes && options_.capacity > 0 && std::cmp_greater_equal(complete_.size(), options_.capacity)) return false;
   add(key, given, completes);
   bytes_ += bytes;
+  counters_.has_put(std::ssize(complete_), bytes_, completes);
   return true;
 }
 
@@ -230,9 +233,12 @@ Result<Keyed> MapStagingState::get(std::optional<int64_t> key, const std::vector
   const Result<Chosen> chosen = chosen_by(indices);
   if (!chosen) return fail(chosen.error());
   Result<Keyed> result;
-  const WaitResult waited = wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
-    return try_get(key, *chosen, takes, result);
-  });
+  bool is_new = takes;
+  const WaitResult waited =
+      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+        if (std::exchange(is_new, false)) counters_.begins_to_get(std::ssize(complete_));
+        return try_get(key, *chosen, takes, result);
+      });
   if (waited == WaitResult::go) return result;
   const std::string operation = takes ? "Get" : "Peek";
   const std::string of = key ? fmt::format("{} of key '{}'", operation, *key) : operation;
@@ -275,6 +281,7 @@ void MapStagingState::take(StagedEntries::iterator from, const Chosen& chosen) {
   if (!is_empty(entry.parts)) return;
   by_age_.erase(entry.age);
   complete_.erase(from);
+  counters_.has_taken();
 }
 
 void MapStagingState::clear() {
@@ -300,6 +307,13 @@ int64_t MapStagingState::incomplete_size() {
 int64_t MapStagingState::bytes() {
   MutexLock lock(wait_queue_.mu);
   return bytes_;
+}
+
+StagingStats MapStagingState::stats() {
+  MutexLock lock(wait_queue_.mu);
+  StagingStats all = counters_.stats(std::ssize(complete_), bytes_);
+  all.capacity = options_.capacity;
+  return all;
 }
 
 std::string MapStagingState::text() {
@@ -334,6 +348,7 @@ int64_t MapStagingArea::incomplete_size() const { return state_->incomplete_size
 int64_t MapStagingArea::bytes() const { return state_->bytes(); }
 int64_t MapStagingArea::waiting_puts() const { return state_->waiting(internal::CallKind::put); }
 int64_t MapStagingArea::waiting_gets() const { return state_->waiting(internal::CallKind::take); }
+StagingStats MapStagingArea::stats() const { return internal::with_waiting(state_->stats(), *state_); }
 const std::string& MapStagingArea::name() const { return state_->name(); }
 
 }  // namespace headpond

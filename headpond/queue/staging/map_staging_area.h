@@ -55,6 +55,7 @@ class MapStagingArea {
 
   int64_t waiting_puts() const;  ///< Calls that wait now.
   int64_t waiting_gets() const;  ///< Gets and peeks that wait now.
+  StagingStats stats() const;
   const std::string& name() const;
 
  private:

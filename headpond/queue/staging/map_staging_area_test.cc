@@ -317,6 +317,39 @@ TEST_F(MapStaging, OptionsThatContradictThemselvesOrASharedAreaAreRefused) {
   EXPECT_EQ(StagingArea(shared).size(), 0) << "a StagingArea of that name is another store, as in TensorFlow";
 }
 
+TEST_F(MapStaging, StatsCountKeysThatAreComplete) {
+  const MapStagingArea area(triples());
+  ASSERT_TRUE(area.put(1, fields({1}), {0}));
+  EXPECT_EQ(area.stats().puts, 0);
+  EXPECT_EQ(area.stats().bytes_peak, 8);
+  ASSERT_TRUE(area.put(1, fields({2, 3}), {1, 2}) && area.put(2, fields({1, 2, 3})));
+  ASSERT_TRUE(area.peek(1) && area.get(1, {0}));
+  EXPECT_EQ(area.stats().gets, 0) << "two components are left";
+  ASSERT_TRUE(area.get(1, {1, 2}) && area.get());
+  const StagingStats stats = area.stats();
+  EXPECT_EQ(std::tuple(stats.puts, stats.gets, stats.size, stats.size_peak), std::tuple(2, 2, 0, 2));
+  EXPECT_EQ(std::pair(stats.bytes, stats.bytes_peak), std::pair(int64_t{0}, int64_t{48}));
+  EXPECT_DOUBLE_EQ(stats.put_size_mean, 1.5) << "1, 2";
+  EXPECT_NEAR(stats.get_size_mean, 5. / 3, 1e-9) << "2, 2, 1";
+  EXPECT_EQ(stats.capacity, kUnbounded);
+}
+
+TEST_F(MapStaging, StatsTellHowLongEachSideWaited) {
+  const MapStagingArea area(singles(1));
+  auto got = later([&] { return area.get(5); });
+  until_waiting(area, 0, 1);
+  std::this_thread::sleep_for(milliseconds(20));
+  ASSERT_TRUE(area.put(5, number(1)));
+  ASSERT_TRUE(got.get());
+  EXPECT_EQ(area.stats().put_waits, 0);
+  EXPECT_EQ(area.stats().get_waits, 1);
+  EXPECT_GE(area.stats().get_wait_p99_ns, 20'000'000);
+  ASSERT_TRUE(area.put(1, number(1)));
+  EXPECT_FALSE(area.put(2, number(2), {}, {.timeout = milliseconds(20)}));
+  EXPECT_EQ(area.stats().put_waits, 1);
+  EXPECT_GE(area.stats().put_wait_ns, 20'000'000);
+}
+
 TEST_F(MapStaging, WhoWaitsWhenTheLastHandleGoesIsCancelled) {
   auto area = std::make_unique<MapStagingArea>(singles());
   auto get = later([&handle = *area] { return handle.get(5); });

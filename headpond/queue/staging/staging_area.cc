@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "headpond/queue/staging/staging_internal.h"
-#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond {
 namespace internal {
@@ -23,6 +22,7 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   int64_t size();
   int64_t bytes();
   int64_t waiting(CallKind kind) { return wait_queue_.waiting(kind); }
+  StagingStats stats();
   void abandon() { wait_queue_.cancel(); }
   std::string label() const { return fmt::format("StagingArea '{}'", options_.name); }
   const std::string& name() const { return options_.name; }
@@ -42,6 +42,7 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   WaitQueue wait_queue_;
   std::deque<Element> elements_ HEADPOND_GUARDED_BY(wait_queue_.mu);
   int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
+  StagingCounters counters_;
 };
 
 Result<void> StagingState::put(Element element, const Wait& wait) {
@@ -51,9 +52,9 @@ Result<void> StagingState::put(Element element, const Wait& wait) {
   const int64_t bytes = byte_size(element);
   const int64_t limit = options_.memory_limit;
   if (limit > 0 && bytes > limit) return fail(above_memory_limit(bytes, limit, label()));
-  const WaitResult waited = wait_queue_.run(CallKind::put, wait, [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) {
-    return is_first && try_put(element, bytes);
-  });
+  const WaitResult waited = counters_.run(
+      wait_queue_, CallKind::put, wait,
+      [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) { return is_first && try_put(element, bytes); });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return {};
 }
@@ -63,13 +64,18 @@ bool StagingState::try_put(Element& element, int64_t bytes) {
   if (options_.memory_limit > 0 && bytes > options_.memory_limit - bytes_) return false;
   elements_.push_back(std::move(element));
   bytes_ += bytes;
+  counters_.has_put(std::ssize(elements_), bytes_);
   return true;
 }
 
 Result<Element> StagingState::get(const Wait& wait) {
   Element element;
+  bool has_begun = false;
   const WaitResult waited =
-      wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_get(element); });
+      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+        if (!std::exchange(has_begun, true)) counters_.begins_to_get(std::ssize(elements_));
+        return try_get(element);
+      });
   if (waited != WaitResult::go) return fail(wait_error("Get", waited, wait, text()));
   return element;
 }
@@ -79,6 +85,7 @@ bool StagingState::try_get(Element& element) {
   element = std::move(elements_.front());
   elements_.pop_front();
   bytes_ -= byte_size(element);
+  counters_.has_taken();
   return true;
 }
 
@@ -88,11 +95,12 @@ Result<Element> StagingState::peek(int64_t index, const Wait& wait) {
                 fmt::format("{}: expected an index of at least 0, received {}", label(), index));
   }
   Element element;
-  const WaitResult waited = wait_queue_.run(CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
-    if (std::cmp_less_equal(elements_.size(), index)) return false;
-    element = elements_[static_cast<size_t>(index)];
-    return true;
-  });
+  const WaitResult waited =
+      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+        if (std::cmp_less_equal(elements_.size(), index)) return false;
+        element = elements_[static_cast<size_t>(index)];
+        return true;
+      });
   if (waited != WaitResult::go) return fail(wait_error(fmt::format("Peek({})", index), waited, wait, text()));
   return element;
 }
@@ -113,6 +121,13 @@ int64_t StagingState::size() {
 int64_t StagingState::bytes() {
   MutexLock lock(wait_queue_.mu);
   return bytes_;
+}
+
+StagingStats StagingState::stats() {
+  MutexLock lock(wait_queue_.mu);
+  StagingStats all = counters_.stats(std::ssize(elements_), bytes_);
+  all.capacity = options_.capacity;
+  return all;
 }
 
 std::string StagingState::text() {
@@ -141,6 +156,7 @@ int64_t StagingArea::size() const { return state_->size(); }
 int64_t StagingArea::bytes() const { return state_->bytes(); }
 int64_t StagingArea::waiting_puts() const { return state_->waiting(internal::CallKind::put); }
 int64_t StagingArea::waiting_gets() const { return state_->waiting(internal::CallKind::take); }
+StagingStats StagingArea::stats() const { return internal::with_waiting(state_->stats(), *state_); }
 const std::string& StagingArea::name() const { return state_->name(); }
 
 }  // namespace headpond

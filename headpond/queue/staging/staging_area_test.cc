@@ -341,6 +341,42 @@ TEST_F(Staging, UnlikeOptionsOfOneSharedNameAreRefusedWithTheDifference) {
   EXPECT_EQ(StagingArea(shared).size(), 0);
 }
 
+TEST_F(Staging, StatsTellSizesAsPutsLeaveAndGetsFindThem) {
+  const StagingArea area(options(3));
+  for (const int64_t size : {8, 24, 40}) ASSERT_TRUE(area.put(of_bytes(size)));
+  EXPECT_EQ(area.stats().bytes, 72);
+  ASSERT_TRUE(area.peek(1));
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(area.get());
+  EXPECT_FALSE(area.get({.timeout = kNone}));
+  const StagingStats stats = area.stats();
+  EXPECT_EQ(std::tuple(stats.puts, stats.gets, stats.size, stats.size_peak), std::tuple(3, 3, 0, 3));
+  EXPECT_EQ(std::pair(stats.bytes, stats.bytes_peak), std::pair(int64_t{0}, int64_t{72}));
+  EXPECT_DOUBLE_EQ(stats.put_size_mean, 2) << "1, 2, 3";
+  EXPECT_DOUBLE_EQ(stats.get_size_mean, 1.5) << "3, 2, 1, 0";
+  EXPECT_EQ(stats.put_waits + stats.get_waits + stats.put_wait_ns + stats.get_wait_ns, 0) << "nobody waited";
+  EXPECT_EQ(stats.capacity, 3);
+}
+
+TEST_F(Staging, StatsTellHowLongEachSideWaited) {
+  const StagingArea area(options(1));
+  auto got = later([&] { return area.get(); });
+  until_waiting(area, 0, 1);
+  std::this_thread::sleep_for(milliseconds(20));
+  ASSERT_TRUE(area.put(number(1)));
+  ASSERT_TRUE(got.get());
+  const StagingStats starved = area.stats();
+  EXPECT_EQ(std::pair(starved.put_waits, starved.get_waits), std::pair(int64_t{0}, int64_t{1}));
+  EXPECT_GE(starved.get_wait_ns, 20'000'000);
+  EXPECT_GE(starved.get_wait_p50_ns, 20'000'000);
+  ASSERT_TRUE(area.put(number(1)));
+  EXPECT_FALSE(area.put(number(2), {.timeout = milliseconds(20)})) << "in vain";
+  const StagingStats full = area.stats();
+  EXPECT_EQ(std::pair(full.put_waits, full.get_waits), std::pair(int64_t{1}, int64_t{1}));
+  EXPECT_GE(full.put_wait_ns, 20'000'000);
+  EXPECT_GE(full.put_wait_p99_ns, 20'000'000);
+  EXPECT_EQ(full.get_wait_ns, starved.get_wait_ns);
+}
+
 TEST_F(Staging, AnAreaThatNobodyNamedIsNumbered) {
   const StagingArea first({.dtypes = {i64}});
   const StagingArea second({.dtypes = {i64}});

@@ -4,11 +4,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
+#include "headpond/base/clock.h"
 #include "headpond/queue/shared_internal.h"
 #include "headpond/queue/staging/staging_area.h"
 #include "headpond/queue/store/components_internal.h"
+#include "headpond/queue/store/sizes_seen_internal.h"
+#include "headpond/queue/sync/wait_cell_internal.h"
+#include "headpond/queue/sync/wait_queue_internal.h"
 
 namespace headpond::internal {
 
@@ -34,6 +40,67 @@ inline void staging_must_agree(const Agreement& agreement, const StagingOptions&
   agreement.on("capacity", has.capacity, normal(given).capacity);
   agreement.on("memory_limit", has.memory_limit, normal(given).memory_limit);
   agreement.on_components(has, given);
+}
+
+/// What an area counts of its calls. Guarded by the area's lock, but for the waits.
+class StagingCounters {
+ public:
+  /// WaitQueue::run(), and counts the call's wait.
+  WaitResult run(WaitQueue& queue, CallKind kind, const Wait& wait, const WaitQueue::Attempt& attempt) {
+    int64_t since = 0;
+    const WaitResult result = queue.run(kind, wait, [&](bool is_first) {
+      const bool is_done = attempt(is_first);
+      if (!is_done && since == 0) since = now_ns();
+      return is_done;
+    });
+    if (since != 0 && wait.timeout.count() > 0) (kind == CallKind::put ? puts_ : gets_).waits.add(now_ns() - since);
+    return result;
+  }
+  /// The area has so many elements, and bytes, after a put. `is_whole`: it added an element.
+  void has_put(int64_t size, int64_t bytes, bool is_whole = true) {
+    bytes_peak_ = std::max(bytes_peak_, bytes);
+    if (is_whole) puts_.sizes.add(puts_.count++, size);
+  }
+  /// The first attempt of a get finds so many.
+  void begins_to_get(int64_t size) { gets_.sizes.add(gets_begun_++, size); }
+  void has_taken() { ++gets_.count; }
+
+  /// Of what the counters know.
+  StagingStats stats(int64_t size, int64_t bytes) const {
+    return {.puts = puts_.count,
+            .gets = gets_.count,
+            .put_waits = puts_.waits.count(),
+            .get_waits = gets_.waits.count(),
+            .put_wait_ns = puts_.waits.total_ns(),
+            .get_wait_ns = gets_.waits.total_ns(),
+            .put_wait_p50_ns = puts_.waits.quantile_ns(0.5),
+            .put_wait_p99_ns = puts_.waits.quantile_ns(0.99),
+            .get_wait_p50_ns = gets_.waits.quantile_ns(0.5),
+            .get_wait_p99_ns = gets_.waits.quantile_ns(0.99),
+            .put_size_mean = puts_.sizes.mean(),
+            .get_size_mean = gets_.sizes.mean(),
+            .size = size,
+            .size_peak = puts_.sizes.peak(),
+            .bytes = bytes,
+            .bytes_peak = bytes_peak_};
+  }
+
+ private:
+  struct Side {
+    WaitCell waits;
+    SizesSeen sizes;
+    int64_t count = 0;
+  };
+  Side puts_, gets_;
+  int64_t gets_begun_ = 0;
+  int64_t bytes_peak_ = 0;
+};
+
+template <class State>
+StagingStats with_waiting(StagingStats stats, State& state) {
+  stats.waiting_puts = state.waiting(CallKind::put);
+  stats.waiting_gets = state.waiting(CallKind::take);
+  return stats;
 }
 
 /// The error for an element, or part of a key, that never fits.

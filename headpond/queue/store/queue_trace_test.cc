@@ -2,6 +2,7 @@
 // What a trace shows of a queue.
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -169,6 +170,28 @@ TEST_P(Traced, SoHaveThoseOfBatches) {
   for (int64_t i = 0; i < 5; ++i) ASSERT_TRUE(queue.dequeue_many(10));
   EXPECT_EQ(arrows(), 50);
   EXPECT_EQ(spans("dequeue ").size(), 5U);
+}
+
+TEST_P(Traced, OfBatchesOfManyEachElementThatIsShownHasItsArrow) {
+  constexpr int64_t kCount = 40'000, kBatch = 400;
+  const Queue queue = make(GetParam(), kCount);
+  trace::start();
+  ASSERT_TRUE(queue.enqueue_many(Maker{GetParam()}.rows(range(0, kCount))));
+  for (int64_t i = 0; i < kCount; i += kBatch) ASSERT_TRUE(queue.dequeue_many(kBatch));
+  const std::vector<Event> calls = spans("dequeue ");
+  ASSERT_FALSE(calls.empty());
+  const int64_t one_of = calls.back().args.values[0];
+  ASSERT_GT(one_of, 1) << "some are left out";
+  std::set<uint64_t> begun, ended;  // Of those that were to be shown all the time.
+  for (const trace::ThreadEvents& thread : trace::collect()) {
+    for (const Event& event : thread.events) {
+      if (event.value % (uint64_t{1} << 40) % static_cast<uint64_t>(one_of) != 0) continue;
+      if (event.kind == Kind::flow_begin) begun.insert(event.value);
+      if (event.kind == Kind::flow_end) ended.insert(event.value);
+    }
+  }
+  EXPECT_GE(begun.size(), 5U);
+  EXPECT_TRUE(std::ranges::includes(ended, begun)) << begun.size() << " were put, " << ended.size() << " taken";
 }
 
 TEST_P(Traced, ManyThatFollowEachOtherHaveFew) {

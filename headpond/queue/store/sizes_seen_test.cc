@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include "headpond/queue/store/sizes_seen_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+TEST(SizesSeen, IsAskedForTheFirstElementsAndThenForSome) {
+  SizesSeen seen;
+  int64_t asked_early = 0, asked_late = 0;
+  for (int64_t passed = 0; passed < 6'164; ++passed) {
+    if (!seen.is_due(passed)) continue;
+    ++(passed < 64 ? asked_early : asked_late);
+    seen.add(passed, 1);
+  }
+  EXPECT_EQ(asked_early, 64);
+  EXPECT_EQ(asked_late, 100);
+}
+
+TEST(SizesSeen, AllElementsOfABatchAreAskedForEquallyOften) {
+  SizesSeen seen;
+  for (int64_t passed = 0; passed < 1'000'000; ++passed) {
+    if (seen.is_due(passed)) seen.add(passed, passed % 32);
+  }
+  EXPECT_NEAR(seen.mean(), 15.5, 0.1);
+}
+
+TEST(SizesSeen, WhatIsAskedSeldomCountsForAllThatPassedMeanwhile) {
+  SizesSeen seen;
+  constexpr int64_t kFew = 640;  // The first tenth finds 100 elements, the rest none.
+  for (int64_t passed = 0; passed < 10 * kFew; ++passed) {
+    if (seen.is_due(passed)) seen.add(passed, passed < kFew ? 100 : 0);
+  }
+  EXPECT_NEAR(seen.mean(), 10, 1);
+  EXPECT_EQ(seen.peak(), 100);
+}
+
+TEST(SizesSeen, ACallThatMovesNothingAsksOnce) {
+  SizesSeen seen;
+  ASSERT_TRUE(seen.is_due(0));
+  seen.add(0, 0);
+  EXPECT_FALSE(seen.is_due(0)) << "a loop of try_dequeue()";
+  EXPECT_TRUE(seen.is_due(1));
+}
+
+TEST(SizesSeen, KnowsNothingAtFirst) {
+  const SizesSeen seen;
+  EXPECT_EQ(seen.mean(), 0);
+  EXPECT_EQ(seen.peak(), 0);
+}
+
+}  // namespace
+}  // namespace headpond::internal
