@@ -78,7 +78,9 @@ class Reader {
         read_option(words);
       }
     }
+    const bool asks_for_probes = given_.contains("probes") && to_.probes == "every";
     read_environment();
+    if (asks_for_probes) must_have_timeline();
     to_.seed_given = given_.contains("seed");
     return to_;
   }
@@ -99,6 +101,14 @@ class Reader {
         .choice("probes", to_.probes, {"sampled", "every"},
                 "which tasks show their operators in the timeline; every: costs time")
         .is_listed = !verb_.default_logdir.empty();
+  }
+
+  // An environment variable may be meant for other verbs.
+  void must_have_timeline() const {
+    if (verb_.default_logdir.empty())
+      refuse("--probes every says what the timeline shows, and this verb writes none", verb_.path);
+    if (verb_.default_logdir == kNoFolder && to_.logdir.empty())
+      refuse("--probes every says what the timeline shows: it needs --logdir DIR", verb_.path);
   }
 
   const Flag* find(const std::string& name) const {

@@ -39,7 +39,9 @@ struct Program {
               .what = "looks",
               .declare = [this](Flags& flags) { flags.words("names", names, ""); },
               .run = {},
-              .takes_files = true}};
+              .takes_files = true},
+             {.path = "go", .what = "goes", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNoFolder},
+             {.path = "learn", .what = "learns", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNewFolder}};
     return cli::parse(arguments, verbs, {"rng.normal"});
   }
 
@@ -133,6 +135,17 @@ TEST(CommandLine, DoesNotTakeTheTestsDataFolderForTheUsersData) {
   Program program;
   ASSERT_NE(program.parse({"train", "mnist"}).verb, nullptr);
   EXPECT_EQ(program.data, "");
+}
+
+TEST(CommandLine, RefusesProbesOfATimelineThatIsNotWritten) {
+  Program program;
+  EXPECT_THAT(program.parse({"go", "--probes", "every"}).text, HasSubstr("it needs --logdir DIR"));
+  EXPECT_THAT(program.parse({"bench", "--probes", "every", "--logdir", "x"}).text, HasSubstr("this verb writes none"));
+  EXPECT_NE(program.parse({"go", "--probes", "every", "--logdir", "x"}).verb, nullptr);
+  EXPECT_NE(program.parse({"go", "--probes", "sampled"}).verb, nullptr);
+  EXPECT_NE(program.parse({"learn", "--probes", "every"}).verb, nullptr) << "it makes a folder";
+  const Variable probes("HEADPOND_PROBES", "every");
+  EXPECT_NE(program.parse({"go"}).verb, nullptr) << "it may be meant for other verbs";
 }
 
 class WrongLine : public testing::TestWithParam<std::vector<std::string>> {};
