@@ -37,8 +37,8 @@ struct QueueStats {
   /// above dequeue_wait_p50_ns: the producers are fast enough, but uneven; a larger capacity helps.
   int64_t enqueue_wait_p50_ns = 0, enqueue_wait_p99_ns = 0, dequeue_wait_p50_ns = 0, dequeue_wait_p99_ns = 0;
   /// Elements inside when an enqueue had put its own, and when a dequeue began: the means. They are looked at for the
-  /// first 64 elements, then for about each 61st. dequeue_size_mean near 0: the producers are slow; near the capacity:
-  /// the consumers are.
+  /// first 64 elements, then for fewer, each 509th at least. dequeue_size_mean near 0: the producers are slow; near the
+  /// capacity: the consumers are.
   double enqueue_size_mean = 0, dequeue_size_mean = 0;
   int64_t size_peak = 0;  ///< The most elements that were inside when an enqueue looked.
   /// Bytes of payload inside: now, and the most. Of elements that differ in size, without a memory limit, their number

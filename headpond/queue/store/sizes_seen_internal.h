@@ -9,8 +9,8 @@
 namespace headpond::internal {
 
 /// Asking the other side how much it has taken costs more than an element that passes, so it is asked for the first 64
-/// elements, and later for about each 61st. That number has no divisor in common with the usual sizes of batches: all
-/// elements of a batch are asked for equally often.
+/// elements, then ever more seldom, and from about 32,000 elements on for each 509th. That number has no divisor in
+/// common with the usual sizes of batches: all elements of a batch are asked for equally often.
 ///
 /// One writer at a time, any number of readers. A build with HEADPOND_STATS=OFF asks for none.
 class SizesSeen {
@@ -27,7 +27,7 @@ class SizesSeen {
   void add(int64_t passed, int64_t size) {
     const auto weight = static_cast<double>(std::max<int64_t>(passed - at_, 1));
     at_ = passed;
-    next_ = passed + (passed < kEach ? 1 : kBetween);
+    next_ = passed + std::clamp<int64_t>(passed / kEach, 1, kMostBetween);
     const double before = weight_.load(std::memory_order_relaxed);
     const double mean = mean_.load(std::memory_order_relaxed);
     weight_.store(before + weight, std::memory_order_relaxed);
@@ -40,7 +40,7 @@ class SizesSeen {
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr int64_t kEach = 64, kBetween = 61;
+  static constexpr int64_t kEach = 64, kMostBetween = 509;
 
   void add_peak(int64_t size) {
     if (size > peak()) peak_.store(size, std::memory_order_relaxed);
