@@ -57,12 +57,12 @@ struct QueueState::PutLock {
   int64_t stored = 0;
   void commit() {
     if (stored == 0) return;
+    const int64_t put = queue.gate_.put_count() + stored;
+    if (queue.put_sizes_.is_due(put)) [[unlikely]]
+      queue.look_at_size(put);  // Before somebody takes one of them.
     queue.gate_.commit_put(std::exchange(stored, 0));
-    const int64_t put = queue.gate_.put_count();
     if (queue.fill_check_.is_due(put)) [[unlikely]]
       queue.check_fill();
-    if (queue.put_sizes_.is_due(put)) [[unlikely]]
-      queue.look_after_put();
   }
   ~PutLock() {
     commit();
@@ -96,10 +96,7 @@ inline void QueueState::count_bytes(const Element& element, int64_t put) {
   if (put_bytes_.is_due(put)) put_bytes_.add(put, byte_size(element));
 }
 
-[[gnu::noinline]] void QueueState::look_after_put() {
-  put_sizes_.add(gate_.put_count(), gate_.put_count() - gate_.take_count());
-  if (byte_limit_ >= 0 && bytes_inside() > bytes_peak_) bytes_peak_.store(bytes_inside(), std::memory_order_relaxed);
-}
+[[gnu::noinline]] void QueueState::look_at_size(int64_t put) { put_sizes_.add(put, put - gate_.take_count()); }
 
 // Elements first, first + 1, ... go in.
 [[gnu::noinline]] void QueueState::show_put(uint64_t first, int64_t count, WaitContext& context) {
@@ -228,7 +225,10 @@ WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
 
 WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& context) {
   const WaitResult waited = await_bytes(byte_size(element), context);
-  if (waited == WaitResult::go) put(std::move(element), lock);
+  if (waited != WaitResult::go) return waited;
+  put(std::move(element), lock);
+  const int64_t inside = bytes_inside();
+  if (inside > bytes_peak_) bytes_peak_.store(inside, std::memory_order_relaxed);
   return waited;
 }
 

@@ -75,7 +75,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   int64_t inside(const TakeLock& lock);
   int64_t bytes_inside() const;
   void count_bytes(const Element& element, int64_t put);
-  void look_after_put();
+  void look_at_size(int64_t put);
   void look_before_take() {
     if (take_sizes_.is_due(gate_.take_count())) [[unlikely]]
       take_sizes_.add(gate_.take_count(), gate_.put_count() - gate_.take_count());

@@ -236,8 +236,6 @@ TEST_P(Outcome, StatsCountNoWaitWhereThereIsRoomHoweverManyPut) {
   EXPECT_EQ(queue.stats().enqueue_wait_ns, 0);
 }
 
-// A call with timeout zero observes all completed calls; it does not wait for threads that have not run again yet. One
-// call is enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
 TEST_P(Outcome, StatsTellHowFullItWasForEachSide) {
   Queue queue = make(4);
   for (const int64_t i : {1, 2, 3, 4}) ASSERT_TRUE(queue.enqueue(one(i)));
@@ -295,6 +293,8 @@ TEST_P(Outcome, StatsTellBytesOfElementsThatDifferInSize) {
   EXPECT_EQ(exact.stats().bytes_peak, 90);
 }
 
+// A call with timeout zero observes all completed calls; it does not wait for threads that have not run again yet. One
+// call is enough unless the system keeps them from a processor for long: gate_schedules_test.cc knows none that does.
 TEST_P(Outcome, ACallWithTimeoutZeroFindsWhatThoseThatWaitedLeft) {
   for (int round = 0; round < 50; ++round) {
     Queue queue = make(2);

@@ -30,12 +30,12 @@ struct StagingStats {
   int64_t puts = 0, gets = 0;                  ///< Elements put; elements taken.
   int64_t waiting_puts = 0, waiting_gets = 0;  ///< Calls that wait now; peeks count as gets.
   int64_t put_waits = 0, get_waits = 0;        ///< Calls that waited, also in vain.
-  int64_t put_wait_ns = 0;  ///< Their time in all: there was work, but no room. Large: what takes is slow.
-  int64_t get_wait_ns = 0;  ///< The same: there was nothing to take. Large: what puts is slow.
+  int64_t put_wait_ns = 0;  ///< Their time in all: there was work, but no room. Large: the consumers are slow.
+  int64_t get_wait_ns = 0;  ///< The same: there was nothing to take. Large: the producers are slow.
   /// Percentiles of single waits, at most 1/8 too large.
   int64_t put_wait_p50_ns = 0, put_wait_p99_ns = 0, get_wait_p50_ns = 0, get_wait_p99_ns = 0;
-  /// Elements inside when a put had put its own, and when a get began: the means. get_size_mean near 0: what puts is
-  /// slow; near the capacity: what takes is.
+  /// Elements inside when a put had put its own, and when a get began: the means. get_size_mean near 0: the producers
+  /// are slow; near the capacity: the consumers are.
   double put_size_mean = 0, get_size_mean = 0;
   int64_t capacity = kUnbounded;
   int64_t size = 0, size_peak = 0;    ///< Elements inside: now, and the most.

@@ -121,6 +121,19 @@ TEST_F(Staging, APeekLooksAtAnIndexAndLeavesItInside) {
   EXPECT_EQ(area.bytes(), 16);
 }
 
+TEST_F(Staging, WaitsOfManyThreadsAreAllCounted) {
+  constexpr int kThreads = 8, kEach = 20;
+  const StagingArea area(options());
+  std::vector<std::future<void>> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.push_back(later([&] {
+      for (int i = 0; i < kEach; ++i) EXPECT_FALSE(area.get({.timeout = milliseconds(1)}));
+    }));
+  }
+  for (auto& each : threads) each.get();
+  EXPECT_EQ(area.stats().get_waits, kThreads * kEach);
+}
+
 TEST_F(Staging, APeekWaitsUntilItsIndexExists) {
   const StagingArea area(options());
   auto third = later([&] { return area.peek(2); });

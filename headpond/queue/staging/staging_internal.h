@@ -53,7 +53,9 @@ class StagingCounters {
       if (!is_done && since == 0) since = now_ns();
       return is_done;
     });
-    if (since != 0 && wait.timeout.count() > 0) (kind == CallKind::put ? puts_ : gets_).waits.add(now_ns() - since);
+    if (since != 0 && wait.timeout.count() > 0) {
+      (kind == CallKind::put ? puts_ : gets_).waits.add_without_lock(now_ns() - since);
+    }
     return result;
   }
   /// The area has so many elements, and bytes, after a put. `is_whole`: it added an element.

@@ -9,7 +9,7 @@
 namespace headpond::internal {
 
 /// Asking the other side how much it has taken costs more than an element that passes, so it is asked for the first 64
-/// elements, then ever more seldom, and from about 32,000 elements on for each 509th. That number has no divisor in
+/// elements, then less often, and from about 16,000 elements on for each 509th. That number has no divisor in
 /// common with the usual sizes of batches: all elements of a batch are asked for equally often.
 ///
 /// One writer at a time, any number of readers. A build with HEADPOND_STATS=OFF asks for none.
@@ -27,7 +27,7 @@ class SizesSeen {
   void add(int64_t passed, int64_t size) {
     const auto weight = static_cast<double>(std::max<int64_t>(passed - at_, 1));
     at_ = passed;
-    next_ = passed + std::clamp<int64_t>(passed / kEach, 1, kMostBetween);
+    next_ = passed + (passed < kEach ? 1 : std::min(passed / (kEach / 2), kMostBetween));
     const double before = weight_.load(std::memory_order_relaxed);
     const double mean = mean_.load(std::memory_order_relaxed);
     weight_.store(before + weight, std::memory_order_relaxed);
