@@ -560,7 +560,9 @@ class Profile(PlanCase):
         peaks = [row["peak_bytes"] for row in found["rows"]]
         self.assertEqual(peaks, sorted(peaks, reverse=True))
         self.assertEqual(found["rows"][0]["name"], "cache", found["rows"])
-        self.assertGreater(found["rows"][0]["held_bytes"], 300 * 8, "the first element at least, on a busy machine too")
+        delivered = next(row["calls"] for row in found["rows"] if row["name"] == "batch") * 4 * 8
+        self.assertGreaterEqual(found["rows"][0]["held_bytes"], min(delivered, 100 * 300 * 8), "all that came through it, once")
+        self.assertGreater(delivered, 0)
         self.assertIn("at peak", self.expect(0, "profile", "--run", "files").stdout)
         written = json.loads((self.folder / "files" / "profile.json").read_text())
         self.assertEqual(written["memory"][-1]["who"], "outside")
