@@ -40,8 +40,8 @@ class StageTrace {
   struct Ready {
     int64_t items = 0, bytes = 0;
   };
-  /// An item was taken that was ready at `ready_ns`; `ready`: what is left. Counters of takes that follow each other
-  /// closely are left out.
+  /// Shows that an item was taken, which became ready at `ready_ns`. `ready` is what remains. The counters are not
+  /// written again for takes that follow each other closely.
   void show_take(const Unit& unit, bool has_arrow, int64_t ready_ns, const Ready& ready)
       HEADPOND_REQUIRES(engine_state);
   /// Takes were left out since the counters were shown.

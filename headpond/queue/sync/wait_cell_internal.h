@@ -9,8 +9,7 @@
 
 namespace headpond {
 
-/// Any number of readers. Who waits with the lock in its hands counts without locked instructions: four of them made a
-/// hand-over through a small ring a fifth slower.
+/// Any number of readers. A thread that waits while it holds the lock counts without locked instructions.
 class WaitCell {
  public:
   /// REQUIRES: the lock that the waits belong to. `is_first`: false if the same waiter continues to wait.
