@@ -15,6 +15,8 @@ class FillCheck {
 
   /// True at the first put and at the 64th element, unless the minimum is reached by then.
   bool is_due(int64_t put) const { return put >= due_; }
+  /// How many elements must have been put for that.
+  int64_t due() const { return due_; }
   /// `put` elements were put until `now`. Returns a warning iff at this rate the minimum takes longer than
   /// `fill_patience`, else "". REQUIRES: is_due(put).
   std::string look(int64_t put, int64_t now);

@@ -57,12 +57,10 @@ struct QueueState::PutLock {
   int64_t stored = 0;
   void commit() {
     if (stored == 0) return;
-    const int64_t put = queue.gate_.put_count() + stored;
-    if (queue.put_sizes_.is_due(put)) [[unlikely]]
-      queue.look_at_size(put);  // Before somebody takes one of them.
-    queue.gate_.commit_put(std::exchange(stored, 0));
-    if (queue.fill_check_.is_due(put)) [[unlikely]]
-      queue.check_fill();
+    const int64_t count = std::exchange(stored, 0);
+    queue.gate_.commit_put(count);
+    if (queue.gate_.put_count() >= queue.put_look_due_) [[unlikely]]
+      queue.look_after_put(count);  // Not before: the other side waits for these elements.
   }
   ~PutLock() {
     commit();
@@ -77,7 +75,10 @@ struct QueueState::TakeLock {
   int64_t bytes = 0;  // Bytes of those taken.
   void commit() {
     if (bytes > 0) queue.bytes_out_.store(queue.bytes_out_ + std::exchange(bytes, 0), std::memory_order_release);
-    if (taken > 0) queue.gate_.commit_take(std::exchange(taken, 0));
+    if (taken == 0) return;
+    const int64_t count = std::exchange(taken, 0);
+    queue.gate_.commit_take(count);
+    queue.look_after_take(count);
   }
   ~TakeLock() {
     commit();
@@ -90,13 +91,22 @@ inline int64_t QueueState::bytes_inside() const {
   return bytes_in_.load(std::memory_order_relaxed) - out;
 }
 
-// Exact where there is a limit; else a sample, because it takes longer than an element that passes.
-inline void QueueState::count_bytes(const Element& element, int64_t put) {
-  if (byte_limit_ >= 0) return bytes_in_.store(bytes_in_ + byte_size(element), std::memory_order_relaxed);
+// A sample, because adding up what an element has takes longer than its way through the queue.
+inline void QueueState::look_at_bytes(const Element& element, int64_t put) {
   if (put_bytes_.is_due(put)) put_bytes_.add(put, byte_size(element));
 }
 
-[[gnu::noinline]] void QueueState::look_at_size(int64_t put) { put_sizes_.add(put, put - gate_.take_count()); }
+[[gnu::noinline]] void QueueState::look_after_put(int64_t count) {
+  const int64_t put = gate_.put_count();
+  // Somebody may have taken some of them since.
+  if (put_sizes_.is_due(put)) put_sizes_.add(put, std::max(put - gate_.take_count(), count));
+  if (fill_check_.is_due(put)) check_fill();
+  put_look_due_ = std::min(put_sizes_.due(), fill_check_.due());
+}
+
+[[gnu::noinline]] void QueueState::count_size_of_take(int64_t count) {
+  take_sizes_.add(gate_.take_count() - count, gate_.found_by_take(count));
+}
 
 // Elements first, first + 1, ... go in.
 [[gnu::noinline]] void QueueState::show_put(uint64_t first, int64_t count, WaitContext& context) {
@@ -127,8 +137,8 @@ inline void QueueState::count_bytes(const Element& element, int64_t put) {
     const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
     if (shown_.may_show(number)) show_put(number, 1, lock.context);
   }
-  if (element_bytes_ < 0) [[unlikely]]
-    count_bytes(element, gate_.put_count() + lock.stored + 1);
+  if (element_bytes_ < 0 && byte_limit_ < 0) [[unlikely]]
+    look_at_bytes(element, gate_.put_count() + lock.stored + 1);
   packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
@@ -186,14 +196,15 @@ Result<void> QueueState::enqueue(Element&& element, const Wait& wait) {
 }
 
 Result<void> QueueState::enqueue_sized(Element&& element, const Wait& wait) {
-  if (const int64_t bytes = byte_size(element); bytes > byte_limit_) return fail(too_large(bytes));
+  const int64_t bytes = byte_size(element);
+  if (bytes > byte_limit_) return fail(too_large(bytes));
   WaitContext context(wait, this, Verb::enqueue);
   const CallSpan span(put_span_, shown_, context);
   WaitResult waited = gate_.begin_put(context);
   if (waited == WaitResult::go) {
     PutLock lock{*this, context};
     waited = gate_.await_room(context);
-    if (waited == WaitResult::go) waited = put_sized(std::move(element), lock, context);
+    if (waited == WaitResult::go) waited = put_sized(std::move(element), bytes, lock, context);
   }
   if (waited != WaitResult::go) return fail(put_error(waited, wait));
   return {};
@@ -223,10 +234,11 @@ WaitResult QueueState::await_bytes(int64_t bytes, WaitContext& context) {
   return fits() ? WaitResult::go : gate_.await_takes(fits, context);
 }
 
-WaitResult QueueState::put_sized(Element&& element, PutLock& lock, WaitContext& context) {
-  const WaitResult waited = await_bytes(byte_size(element), context);
+WaitResult QueueState::put_sized(Element&& element, int64_t bytes, PutLock& lock, WaitContext& context) {
+  const WaitResult waited = await_bytes(bytes, context);
   if (waited != WaitResult::go) return waited;
   put(std::move(element), lock);
+  bytes_in_.store(bytes_in_ + bytes, std::memory_order_relaxed);
   const int64_t inside = bytes_inside();
   if (inside > bytes_peak_) bytes_peak_.store(inside, std::memory_order_relaxed);
   return waited;
@@ -246,9 +258,11 @@ WaitResult QueueState::put_many(const Element& rows, int64_t count, WaitContext&
     const int64_t end = done + (byte_limit_ < 0 ? std::min(room, count - done) : 1);
     if (byte_limit_ < 0) {
       put_rows(rows, done, end, lock);
-    } else if (const WaitResult waited = put_sized(components_.row(rows, done), lock, context);
-               waited != WaitResult::go) {
-      return waited;
+    } else {
+      Element row = components_.row(rows, done);
+      const int64_t bytes = byte_size(row);
+      if (const WaitResult waited = put_sized(std::move(row), bytes, lock, context); waited != WaitResult::go)
+        return waited;
     }
     done = end;
     lock.commit();
@@ -262,12 +276,13 @@ Result<Element> QueueState::dequeue(const Wait& wait) {
   const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) [[likely]] {
     TakeLock lock{*this, context};
-    look_before_take();
     waited = gate_.await_obtainable(1, context);
-    if (waited == WaitResult::go) [[likely]]
+    if (waited == WaitResult::go) [[likely]] {
       take(lock, *result);
-    else
+    } else {
+      look_after_take(0);
       result = fail(take_error(waited, 1, wait));  // While it is true: under the lock.
+    }
   } else {
     result = fail(take_error(waited, 1, wait));
   }
@@ -296,10 +311,12 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
   const CallSpan span(take_span_, shown_, context);
   if (WaitResult waited = gate_.begin_take(context); waited == WaitResult::go) {
     TakeLock lock{*this, context};
-    look_before_take();
     if (take_rows(n, lock, context, *batch)) return batch;
     waited = collect(n, or_fewer, lock, context, taken, *batch);
-    if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
+    if (waited != WaitResult::go) {
+      look_after_take(0);
+      batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
+    }
   } else {
     batch = fail(take_error(waited, n, wait));
   }

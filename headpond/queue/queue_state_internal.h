@@ -74,15 +74,17 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   Result<void> enqueue_sized(Element&& element, const Wait& wait);
   int64_t inside(const TakeLock& lock);
   int64_t bytes_inside() const;
-  void count_bytes(const Element& element, int64_t put);
-  void look_at_size(int64_t put);
-  void look_before_take() {
-    if (take_sizes_.is_due(gate_.take_count())) [[unlikely]]
-      take_sizes_.add(gate_.take_count(), gate_.put_count() - gate_.take_count());
+  void look_at_bytes(const Element& element, int64_t put);
+  void look_after_put(int64_t count);
+  // After the last `count` elements were taken, or none were to be had. Not before: the other side waits for the room.
+  void look_after_take(int64_t count) {
+    if (take_sizes_.is_due(gate_.take_count() - count)) [[unlikely]]
+      count_size_of_take(count);
   }
+  void count_size_of_take(int64_t count);
   void take(TakeLock& lock, Element& element);
   WaitResult await_bytes(int64_t bytes, WaitContext& context);
-  WaitResult put_sized(Element&& element, PutLock& lock, WaitContext& context);
+  WaitResult put_sized(Element&& element, int64_t bytes, PutLock& lock, WaitContext& context);
   WaitResult put_many(const Element& rows, int64_t count, WaitContext& context);
   void put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock);
   bool take_rows(int64_t n, TakeLock& lock, WaitContext& context, Element& batch);
@@ -125,7 +127,8 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   // Written under the put lock.
   alignas(64) std::atomic<int64_t> bytes_in_ = 0;  // Payload that was put. Counted if there is a byte_limit_.
   std::atomic<int64_t> bytes_peak_ = 0;
-  SizesSeen put_bytes_;  // Payload of elements that differ in size, without a byte_limit_.
+  SizesSeen put_bytes_;       // Payload of elements that differ in size, without a byte_limit_.
+  int64_t put_look_due_ = 0;  // How many elements must have been put until one of the next two is due.
   FillCheck fill_check_;
   SizesSeen put_sizes_;
   Slots slots_;  // Read under the take lock.

@@ -16,11 +16,13 @@ namespace headpond::internal {
 class SizesSeen {
  public:
   /// Whether the call that comes when `passed` elements have gone by is to ask.
-  bool is_due(int64_t passed) const {
+  bool is_due(int64_t passed) const { return passed >= due(); }
+  /// How many elements must have gone by for that.
+  int64_t due() const {
 #if defined(HEADPOND_NO_STATS)
-    return passed < 0;
+    return INT64_MAX;
 #else
-    return passed >= next_;
+    return next_;
 #endif
   }
   /// It found `size` elements inside. They count for all that have gone by since the call before.

@@ -54,6 +54,11 @@ class Gate {
     return take_.seen - take_.own;
   }
   void commit_take(int64_t count) { commit(take_, count, put_); }
+  /// Elements inside as the call found them that has just taken `count` of them; if it waited, when its wait began.
+  /// Under the take lock.
+  int64_t found_by_take(int64_t count) const {
+    return take_.own_at_wait == take_.own - count ? take_.found_at_wait : put_count() - take_.own + count;
+  }
   /// Takes `count` elements back that were committed as taken, even beyond the capacity. Under the take lock.
   void give_back(int64_t count);
   void end_take() { take_.lock.leave(); }
@@ -86,7 +91,8 @@ class Gate {
     int64_t own = 0;   // position, without an atomic access.
     int64_t seen = 0;  // The other side's position when last read.
     int64_t seen_returns = 0;
-    int64_t own_at_wait = 0;
+    int64_t own_at_wait = -1;   // Where the last wait began; below 0 if what it waited for did not come.
+    int64_t found_at_wait = 0;  // Of the take side: elements inside at that time.
     int pauses = 1;
     Stall stall;
     WaitCell waits;
