@@ -72,13 +72,14 @@ struct QueueState::TakeLock {
   QueueState& queue;
   WaitContext& context;
   int64_t taken = 0;
-  int64_t bytes = 0;  // Bytes of those taken.
+  int64_t bytes = 0;        // Bytes of those taken.
+  bool has_looked = false;  // How full it was is looked at once a call.
   void commit() {
     if (bytes > 0) queue.bytes_out_.store(queue.bytes_out_ + std::exchange(bytes, 0), std::memory_order_release);
     if (taken == 0) return;
     const int64_t count = std::exchange(taken, 0);
     queue.gate_.commit_take(count);
-    queue.look_after_take(count);
+    if (!has_looked) queue.look_after_take(count);
   }
   ~TakeLock() {
     commit();
@@ -313,10 +314,7 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
     TakeLock lock{*this, context};
     if (take_rows(n, lock, context, *batch)) return batch;
     waited = collect(n, or_fewer, lock, context, taken, *batch);
-    if (waited != WaitResult::go) {
-      look_after_take(0);
-      batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
-    }
+    if (waited != WaitResult::go) batch = fail(take_error(waited, n, wait));  // While it is true: under the lock.
   } else {
     batch = fail(take_error(waited, n, wait));
   }
@@ -327,6 +325,8 @@ Result<Element> QueueState::take_batch(int64_t n, bool or_fewer, const Wait& wai
 // Takes what the batch needs, as it comes, and makes the batch but for its values; or leaves all as it was.
 WaitResult QueueState::collect(int64_t n, bool or_fewer, TakeLock& lock, WaitContext& context, PendingBatch& taken,
                                Element& batch) {
+  look_after_take(0);
+  lock.has_looked = true;
   const auto give_back = [&] {
     lock.commit();
     order_->give_back(taken.packed);

@@ -247,6 +247,20 @@ TEST_P(Outcome, StatsTellHowFullItWasForEachSide) {
   EXPECT_DOUBLE_EQ(queue.stats().dequeue_size_mean, 2) << "it found none";
 }
 
+TEST_P(Outcome, StatsOfABatchTellHowFullItWasWhenTheBatchWasBegun) {
+  Queue queue = make(4);
+  for (const int64_t i : {1, 2, 3, 4}) ASSERT_TRUE(queue.enqueue(one(i)));
+  const bool at_once = GetParam() == "RandomShuffleQueue" || GetParam() == "PriorityQueue";
+  const int64_t size = at_once ? 4 : 6;
+  auto taken = later([&] { return queue.dequeue_many(size); });
+  if (size > 4) {
+    until_waiting(queue, 0, 1);
+    for (const int64_t i : {5, 6}) ASSERT_TRUE(queue.enqueue(one(i)));
+  }
+  ASSERT_TRUE(taken.get());
+  EXPECT_EQ(queue.stats().dequeue_size_mean, 4);
+}
+
 TEST_P(Outcome, StatsOfSlowProducersTellThatDequeuesFindNothing) {
   Queue queue = make(4);
   for (int64_t i = 0; i < 10; ++i) {

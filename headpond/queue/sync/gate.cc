@@ -96,6 +96,7 @@ WaitResult Gate::await_obtainable_slow(int64_t least, WaitContext& context) {
     result = can_have >= least ? WaitResult::go : WaitResult::closed;
     return can_have >= least || final;
   });
+  if (waited != WaitResult::go || result != WaitResult::go) take_.found_from = -1;
   return waited == WaitResult::go ? result : waited;
 }
 
@@ -110,6 +111,7 @@ bool Gate::glance(Side& side, const Side& other, int64_t awaited, auto ready) co
   side.pauses =
       side.own - side.own_at_wait < enough ? std::min(side.pauses * 2, kMostPauses) : std::max(side.pauses / 2, 1);
   side.own_at_wait = side.own;
+  side.found_from = side.own;
   side.found_at_wait = other.position.load(std::memory_order_relaxed) - side.own;
   for (int look = 0; look < kLooks; ++look) {
     for (int pause = side.pauses; pause > 0; --pause) spin_pause();
@@ -136,7 +138,6 @@ WaitResult Gate::await(Side& side, const Side& other, int64_t awaited, WaitConte
     if (!spin_until(ready, same_cpu)) waited = sleep(side, other, context, ready);
   }
   context.count_wait(side.waits, true, start, now_ns());
-  if (waited != WaitResult::go) side.own_at_wait = -1;
   side.lock.set_blocked(false);
   return waited;
 }

@@ -7,6 +7,7 @@
 // sleeps.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -54,10 +55,12 @@ class Gate {
     return take_.seen - take_.own;
   }
   void commit_take(int64_t count) { commit(take_, count, put_); }
-  /// Elements inside as the call found them that has just taken `count` of them; if it waited, when its wait began.
-  /// Under the take lock.
+  /// Elements inside as the call found them that has just taken `count` of them, or takes next if that is 0; if it
+  /// waited, when its wait began. What others put since is counted with them, up to the capacity. Under the take lock.
   int64_t found_by_take(int64_t count) const {
-    return take_.own_at_wait == take_.own - count ? take_.found_at_wait : put_count() - take_.own + count;
+    if (take_.found_from == take_.own - count) return take_.found_at_wait;
+    const int64_t found = put_count() - take_.own + count;
+    return capacity_ < 0 ? found : std::min(found, capacity_);
   }
   /// Takes `count` elements back that were committed as taken, even beyond the capacity. Under the take lock.
   void give_back(int64_t count);
@@ -91,8 +94,9 @@ class Gate {
     int64_t own = 0;   // position, without an atomic access.
     int64_t seen = 0;  // The other side's position when last read.
     int64_t seen_returns = 0;
-    int64_t own_at_wait = -1;   // Where the last wait began; below 0 if what it waited for did not come.
-    int64_t found_at_wait = 0;  // Of the take side: elements inside at that time.
+    int64_t own_at_wait = 0;
+    // Of the take side: where the last wait began that got what it waited for, and how many were inside at that time.
+    int64_t found_from = -1, found_at_wait = 0;
     int pauses = 1;
     Stall stall;
     WaitCell waits;
