@@ -267,8 +267,19 @@ void add_buffer(StageStats more, StageStats& stage) {
   stage.ahead += more.ahead;
   stage.ready += more.ready;
   stage.mean_ready += more.mean_ready;
+  stage.mean_ahead += more.mean_ahead;
+  stage.ready_bytes += more.ready_bytes;
   stage.unit_bytes = std::max(stage.unit_bytes, more.unit_bytes);
   if (stage.operators.empty()) stage.operators = std::move(more.operators);
+}
+
+// `nodes`: those of its operators.
+void add_seen(const SeenInWaits& seen, const char* name, const std::vector<const Node*>& nodes, StageStats& stage) {
+  if (const auto found = seen.doing.find(name); found != seen.doing.end()) stage.seen = found->second;
+  for (size_t i = 0; i < std::min(nodes.size(), stage.operators.size()); ++i) {
+    const auto found = seen.operators.find(nodes[i]);
+    if (found != seen.operators.end()) stage.operators[i].seen = found->second;
+  }
 }
 
 }  // namespace
@@ -298,7 +309,9 @@ LoaderStats Engine::stats() {
     if (source->is_prefetched) continue;
     const auto* const buffer = dynamic_cast<const ReorderBuffer*>(source.get());
     const auto [same, is_new] = place.try_emplace(buffer != nullptr ? buffer->id() : source.get(), stages.size());
-    is_new ? stages.push_back(source->stats()) : add_buffer(source->stats(), stages[same->second]);
+    StageStats stage = source->stats();
+    if (buffer != nullptr) add_seen(executor_.seen_in_waits(), source->trace_name(), buffer->nodes(), stage);
+    is_new ? stages.push_back(std::move(stage)) : add_buffer(std::move(stage), stages[same->second]);
   }
   if (!stages.empty()) stats.stages = std::move(stages);
   return stats;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <mutex>
 
 #include "headpond/base/cpu.h"
+#include "headpond/base/thread.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/io/archive/tar_writer.h"
@@ -146,6 +148,48 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
   EXPECT_GT(is_starved.late, 30);
   EXPECT_GT(is_full.full_ns, 50e6);
   EXPECT_LT(is_full.late, 30);
+}
+
+TEST(LoaderTotals, SayWhatEachOperatorIsBlockedIn) {
+  if (internal::doing_of(this_thread_id()) == internal::Doing::unknown) GTEST_SKIP() << "the system does not say";
+  std::mutex one_at_a_time;
+  Loader loader(range(900) | map([](int64_t x) {
+                  pause_ms(20);
+                  return x;
+                }) | map([&](int64_t x) {
+                  const std::lock_guard lock(one_at_a_time);
+                  busy_us(2500);
+                  return x;
+                }) | map([](int64_t x) {
+                  busy_us(500);
+                  return x;
+                }),
+                {.threads = 16});
+  const LoaderStats stats = take_all(loader);
+  ASSERT_EQ(stats.stages.size(), 1U);
+  const StageStats& stage = stats.stages[0];
+  ASSERT_EQ(stage.operators.size(), 4U);
+  const ThreadsSeen &sleeps = stage.operators[1].seen, &locks = stage.operators[2].seen,
+                    &computes = stage.operators[3].seen;
+  EXPECT_GT(sleeps.sleeps, sleeps.locked);
+  EXPECT_GT(locks.locked, locks.sleeps);
+  EXPECT_EQ(computes.sleeps + computes.locked, 0) << "control";
+  EXPECT_GE(stage.seen.sleeps, sleeps.sleeps) << "of all tasks";
+  EXPECT_GE(stage.seen.locked, locks.locked);
+}
+
+TEST(LoaderTotals, SayHowFullAStageWasForEachSide) {
+  Loader loader(range(640) | batch(32), {.threads = 2, .run_ahead = 4});
+  const LoaderStats stats = take_all(loader, 1);
+  ASSERT_EQ(stats.stages.size(), 1U);
+  const StageStats& stage = stats.stages[0];
+  if (!stats.inline_now) {
+    EXPECT_GE(stage.mean_ahead, 1) << "the one that is added counts";
+    EXPECT_LE(stage.mean_ahead, 5);
+  }
+  EXPECT_GE(stage.ready_bytes_peak, 32 * 8);
+  EXPECT_LE(stage.ready_bytes_peak, 5 * 32 * 8);
+  EXPECT_EQ(stage.ready_bytes, 0) << "all was taken";
 }
 
 TEST(LoaderTotals, SayThatMemoryIsShort) {

@@ -68,6 +68,11 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void leave_empty();
   bool help(Context& context, bool may_wait) { return executor_.help(context, may_wait); }
   void wait(uint64_t seen) { executor_.wait(seen); }
+  /// What the call in progress waits for, as far as that is known.
+  WaitKind kind_of_wait() {
+    const Locked locked(lock);
+    return consumer.steps.kind_now();
+  }
   void set_failed(const std::vector<FailedCounts>& failed);
   /// The figures of the stages that run now stay those of stats() until others run.
   void keep_figures();

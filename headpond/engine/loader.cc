@@ -29,7 +29,8 @@ namespace {
 
 using internal::Engine;
 
-constexpr trace::ArgNames kBatchArgs{{"epoch", "batch"}}, kErrorArgs{{"error", "epoch", "batch"}, true};
+constexpr trace::ArgNames kBatchArgs{{"epoch", "batch"}}, kErrorArgs{{"error", "epoch", "batch"}, true},
+    kWaitArgs{{"kind", "epoch", "batch"}, true};
 constexpr int kMostThreads = 4096;
 constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 
@@ -249,7 +250,8 @@ struct Loader::Run {
             Error(ErrorKind::Unknown, "Loader: internal error: nothing is ready and nothing can be computed"));
       }
       if (!may_wait) return Got::pending;
-      const trace::SpanWithArgs span("wait for a batch", trace::Category::wait, next_batch());
+      const trace::SpanWithArgs span("wait for a batch", trace::Category::wait,
+                                     trace::enabled() ? this_wait() : next_batch());
       engine->wait(seen);
     }
   }
@@ -329,6 +331,10 @@ struct Loader::Run {
     return fail(internal::end_of_data("Loader"));
   }
 
+  trace::Args this_wait() const {
+    const char* const kind = trace::intern(internal::name_of(engine->kind_of_wait()));
+    return {&kWaitArgs, {trace::text_arg(kind), static_cast<int64_t>(epoch), index + 1}};
+  }
   trace::Args next_batch() const { return {&kBatchArgs, {static_cast<int64_t>(epoch), index + 1}}; }
 
   // Neither the end of the data nor, of try_next(), that no batch is ready.

@@ -10,6 +10,15 @@
 
 namespace headpond {
 
+/// What threads did at the moments at which somebody looked: at most 50 times a second, while the program waits. Mostly
+/// `locked`: hold the lock for less; `reads`: a file, or the page of a mapped one; `sleeps`: a timer; `talks`: a
+/// network.
+struct ThreadsSeen {
+  int64_t runs = 0;                                                 ///< It computed, or waited for a processor.
+  int64_t locked = 0, reads = 0, sleeps = 0, talks = 0, other = 0;  ///< It was blocked.
+  int64_t unknown = 0;                                              ///< The system did not say.
+};
+
 /// For one element, on one thread; sampled.
 struct OperatorCost {
   std::string op;
@@ -17,6 +26,7 @@ struct OperatorCost {
   double cpu_ns = 0;      ///< The part of `ns` in which it computed; in the rest it slept, or waited for a processor.
   double bytes = 0;       ///< Size of the element that it gave, unless that was written directly into a batch.
   double read_bytes = 0;  ///< Bytes that it read from files: see StageTotals.
+  ThreadsSeen seen = {};  ///< Threads that were in it during a sample.
 };
 
 /// The threads' time in the tasks of one kind. `wall_ns` is the sum of the other three times, which are sampled:
@@ -66,6 +76,18 @@ struct StageStats {
   /// Percentiles of single waits, at most 1/8 too large: starved of those that totals.starved_ns adds up, idle of those
   /// that totals.full_ns and totals.refused_ns add up.
   int64_t starved_p50_ns = 0, starved_p99_ns = 0, idle_p50_ns = 0, idle_p99_ns = 0;
+  double mean_ahead = 0;         ///< The mean of `ahead` when a work item was added.
+  int64_t ready_bytes = 0;       ///< Bytes of the `ready` ones,
+  int64_t ready_bytes_peak = 0;  ///< and the most so far.
+  ThreadsSeen seen = {};         ///< Threads that were in its tasks.
+};
+
+/// Calls of next() of one kind: how many there were, and how long they took, in percentiles that are at most 1/8 too
+/// large.
+struct CallTimes {
+  int64_t calls = 0;
+  int64_t p50_ns = 0;
+  int64_t p99_ns = 0;
 };
 
 /// Where the time of steps went. A step is a call of next() that returned a batch, and what the program did until its
@@ -79,10 +101,17 @@ struct StepStats {
   double sustained_ns = 0;  ///< - in other calls, while more than half of 16 calls waited: the input is slower.
   double work_ns = 0;       ///< Between the calls.
   double helped_ns = 0;     ///< The part of call_ns in which next() did tasks itself.
+  /// The calls whose time startup_ns, edge_ns, burst_ns and sustained_ns add up. sustained.p50_ns is what a typical
+  /// step loses; burst.p99_ns is how long the consumer must get by without a batch.
+  CallTimes startup = {}, edge = {}, burst = {}, sustained = {};
 };
+
+/// What kind of call a step began with: see StepStats.
+enum class WaitKind : uint8_t { startup, epoch_edge, burst, sustained };
 
 struct StepTime {
   float call_ns = 0, work_ns = 0;
+  WaitKind kind = WaitKind::burst;
 };
 /// The last steps after the start, at most 512, oldest first. `counted`: all of them so far.
 struct RecentSteps {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,8 +56,11 @@ TEST(LoaderTrace, TasksSayWhichRowsTheyMake) {
   for (const Event& task : Recording::of(Kind::span, "range|map|batch")) {
     const bool are_several = said(task, "last_unit") != trace::kNoArg;
     if (!are_several && said(task, "first") == trace::kNoArg) continue;  // It opens a batch.
-    if (!are_several) EXPECT_LE(said(task, "first") + said(task, "count"), 8);
-    if (are_several) EXPECT_LE(said(task, "count"), 8 * (said(task, "last_unit") - said(task, "unit") + 1));
+    if (are_several) {
+      EXPECT_LE(said(task, "count"), 8 * (said(task, "last_unit") - said(task, "unit") + 1));
+    } else {
+      EXPECT_LE(said(task, "first") + said(task, "count"), 8);
+    }
     rows[said(task, "epoch")] += said(task, "count");
   }
   EXPECT_EQ(rows, (std::map<int64_t, int64_t>{{0, 64}, {1, 64}}));
@@ -177,8 +181,11 @@ TEST(LoaderTrace, EachTaskShowsItsOperatorsIfThatIsAsked) {
       EXPECT_EQ(sum, 2 * 199 * 100) << "each once";
       const auto [tasks, probed] = tasks_and_probed();
       EXPECT_GE(tasks, 50U);
-      if (every) EXPECT_EQ(probed, tasks);
-      if (!every) EXPECT_LT(probed, tasks / 2) << "control";
+      if (every) {
+        EXPECT_EQ(probed, tasks);
+      } else {
+        EXPECT_LT(probed, tasks / 2) << "control";
+      }
       trace::internal::probes_every = false;
     }
   }
@@ -265,6 +272,24 @@ TEST(LoaderTrace, AWaitSaysForWhichBatch) {
     EXPECT_GE(said(wait, "batch"), 0);
     EXPECT_LE(said(wait, "batch"), 3);
   }
+}
+
+TEST(LoaderTrace, AWaitSaysWhatKindItIs) {
+  const Recording recording;
+  Loader loader(range(40) | map([](int64_t x) {
+                  pause_ms(2);
+                  return x;
+                }),
+                {.epochs = 2, .threads = 1, .run_ahead = 1});
+  while (loader.next()) {
+  }
+  std::set<std::string> kinds;
+  for (const Event& wait : Recording::of(Kind::span, "wait for a batch")) {
+    kinds.insert(std::bit_cast<const char*>(said(wait, "kind")));
+  }
+  EXPECT_TRUE(kinds.contains("startup"));
+  EXPECT_TRUE(kinds.contains("sustained"));
+  for (const std::string& kind : kinds) EXPECT_NE(kind, "");
 }
 
 TEST(LoaderTrace, WhatMemoryRefusesIsSaid) {

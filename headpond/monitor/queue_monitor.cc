@@ -17,6 +17,8 @@
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/events_internal.h"
 #include "headpond/queue/queue.h"
+#include "headpond/queue/staging/map_staging_area.h"
+#include "headpond/queue/staging/staging_area.h"
 
 namespace headpond {
 
@@ -33,6 +35,46 @@ int64_t element_bytes_of(const Queue& queue) {
   return static_cast<int64_t>(std::min(bytes, kMost));
 }
 
+QueueFigures figures_of(const QueueStats& stats) {
+  return {.capacity = stats.capacity,
+          .size = stats.size,
+          .size_peak = stats.size_peak,
+          .bytes = stats.bytes,
+          .bytes_peak = stats.bytes_peak,
+          .put_size_mean = stats.enqueue_size_mean,
+          .take_size_mean = stats.dequeue_size_mean,
+          .starved_ns = stats.dequeue_wait_ns,
+          .starved_p50_ns = stats.dequeue_wait_p50_ns,
+          .starved_p99_ns = stats.dequeue_wait_p99_ns,
+          .full_ns = stats.enqueue_wait_ns,
+          .full_p50_ns = stats.enqueue_wait_p50_ns,
+          .full_p99_ns = stats.enqueue_wait_p99_ns};
+}
+
+QueueFigures figures_of(const StagingStats& stats) {
+  return {.capacity = stats.capacity,
+          .size = stats.size,
+          .size_peak = stats.size_peak,
+          .bytes = stats.bytes,
+          .bytes_peak = stats.bytes_peak,
+          .put_size_mean = stats.put_size_mean,
+          .take_size_mean = stats.get_size_mean,
+          .starved_ns = stats.get_wait_ns,
+          .starved_p50_ns = stats.get_wait_p50_ns,
+          .starved_p99_ns = stats.get_wait_p99_ns,
+          .full_ns = stats.put_wait_ns,
+          .full_p50_ns = stats.put_wait_p50_ns,
+          .full_p99_ns = stats.put_wait_p99_ns};
+}
+
+QueueSource source_of(const auto& area, std::string summary_name) {
+  return {.name = area.name(),
+          .capacity = area.stats().capacity,
+          .fill = [area] { return QueueFill{.size = area.size(), .waiting = area.waiting_gets()}; },
+          .summary_name = std::move(summary_name),
+          .figures = [area] { return figures_of(area.stats()); }};
+}
+
 }  // namespace
 
 QueueSource queue_source(const Queue& queue, std::string summary_name) {
@@ -44,7 +86,15 @@ QueueSource queue_source(const Queue& queue, std::string summary_name) {
             return QueueFill{stats.size, queue.is_closed(), stats.waiting_dequeues};
           },
           std::move(summary_name),
-          element_bytes_of(queue)};
+          element_bytes_of(queue),
+          [queue] { return figures_of(queue.stats()); }};
+}
+
+QueueSource queue_source(const StagingArea& area, std::string summary_name) {
+  return source_of(area, std::move(summary_name));
+}
+QueueSource queue_source(const MapStagingArea& area, std::string summary_name) {
+  return source_of(area, std::move(summary_name));
 }
 
 int64_t obtainable(const QueueSource& source, QueueFill fill) {

@@ -16,12 +16,27 @@
 namespace headpond {
 
 class EventWriter;
+class MapStagingArea;
 class Queue;
+class StagingArea;
 
 struct QueueFill {
   int64_t size = 0;
   bool closed = false;  ///< For enqueues. Then the minimum fill no longer applies.
   int64_t waiting = 0;  ///< Dequeues that wait.
+};
+
+/// What a queue or a staging area counted since it was made. Times are sums over calls; percentiles are those of single
+/// waits.
+struct QueueFigures {
+  int64_t capacity = -1;
+  int64_t size = 0, size_peak = 0;
+  int64_t bytes = 0, bytes_peak = 0;
+  /// Elements inside when a call had put its own, and when one began to take: the means. Near 0: the producers limit;
+  /// near the capacity: the consumers do.
+  double put_size_mean = 0, take_size_mean = 0;
+  int64_t starved_ns = 0, starved_p50_ns = 0, starved_p99_ns = 0;  ///< Waits to take: there was nothing.
+  int64_t full_ns = 0, full_p50_ns = 0, full_p99_ns = 0;           ///< Waits to put: there was no room.
 };
 
 /// A queue as the monitor sees it. `fill` is called by the monitor's thread; it must be cheap and not throw.
@@ -30,12 +45,15 @@ struct QueueSource {
   int64_t capacity = -1;          ///< < 0: unbounded.
   int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
   std::function<QueueFill()> fill;
-  std::string summary_name = "";  ///< The tag's last part, in place of "fraction_...".
-  int64_t element_bytes = 0;      ///< Bytes of an element's payload; 0: not known, or it differs.
+  std::string summary_name = "";               ///< The tag's last part, in place of "fraction_...".
+  int64_t element_bytes = 0;                   ///< Bytes of an element's payload; 0: not known, or it differs.
+  std::function<QueueFigures()> figures = {};  ///< Called as `fill`, but less often; empty: it does not count.
 };
 
 /// Keeps the queue itself alive as long as it is registered.
 QueueSource queue_source(const Queue& queue, std::string summary_name = "");
+QueueSource queue_source(const StagingArea& area, std::string summary_name = "");
+QueueSource queue_source(const MapStagingArea& area, std::string summary_name = "");
 
 /// `queue`: "queue/<name>/fraction_of_32_full", which TensorBoard groups under "queue"; `tf1`: TensorFlow 1's
 /// "<name>/fraction_of_32_full".

@@ -17,6 +17,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/engine/verdict/profile.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
@@ -53,6 +54,11 @@ MemoryInfo idle_memory() {
   idle.pss -= mapped;
   idle.pss_file -= mapped;
   return idle;
+}
+
+int64_t thread_cpu_ns() {
+  timespec time{};
+  return clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) == 0 ? int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec : 0;
 }
 
 // Like memory_info(), but without its cost.
@@ -113,7 +119,10 @@ class RunLog::State {
   using Watched = std::map<int64_t, internal::PipelineWatch>;
 
   double seconds() const { return static_cast<double>(now_ns() - start_ns_) * 1e-9; }
-  void on_sample() HEADPOND_EXCLUDES(mu_);
+  void on_sample(int64_t now);
+  void look_at_threads();
+  bool begins_trace();
+  void trace_machine();
   void on_points(std::vector<Scalar> points, int64_t now, bool last) HEADPOND_EXCLUDES(mu_);
   int64_t find_step() HEADPOND_REQUIRES(mu_);
   RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
@@ -149,11 +158,11 @@ class RunLog::State {
   std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.
   Watched pipelines_ HEADPOND_GUARDED_BY(mu_);                           // By id, also those that ended.
   std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
-  std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Sources of queues that tell their bytes.
+  std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Of queues.
+  std::vector<QueueRecord> ended_queues_ HEADPOND_GUARDED_BY(mu_);         // Since the last point.
   std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
-  CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu(), traced_cpu_ HEADPOND_GUARDED_BY(mu_) = cpu_;
-  internal::ThreadUses threads_ HEADPOND_GUARDED_BY(mu_);
+  CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
@@ -165,6 +174,13 @@ class RunLog::State {
   bool is_closed_ HEADPOND_GUARDED_BY(mu_) = false;
   Result<void> events_error_ HEADPOND_GUARDED_BY(mu_), lines_error_ HEADPOND_GUARDED_BY(mu_);
   Result<void> trace_error_ HEADPOND_GUARDED_BY(mu_);
+
+  // The monitor's thread's own, once it runs.
+  internal::ThreadUses threads_;
+  int64_t next_threads_ns_ = 0;
+  CpuSample traced_cpu_;         // At the last counters,
+  uint64_t traced_session_ = 0;  // of this trace.
+
   std::unique_ptr<QueueMonitor> monitor_ HEADPOND_GUARDED_BY(mu_);  // Last: its thread uses the above.
 };
 
@@ -181,14 +197,15 @@ Result<void> RunLog::State::open() {
     if (options_.live) open_live_socket();
   }
   trace_ = std::make_unique<internal::RunTrace>(folder_, options_.trace);
-  MutexLock lock(mu_);
   threads_.look();
+  if (trace::enabled()) (void)begins_trace();
+  MutexLock lock(mu_);
   (void)step_rates_.since_last({.steps = 0}, start_ns_);
   monitor_ = std::make_unique<QueueMonitor>(
       QueueMonitorOptions{.sample_every = options_.sample_every,
                           .write_every = options_.write_every,
                           .tag_style = options_.tag_style,
-                          .on_sample = [this](int64_t) { on_sample(); },
+                          .on_sample = [this](int64_t now) { on_sample(now); },
                           .on_points = [this](std::vector<Scalar>& points, int64_t now,
                                               bool last) { on_points(std::move(points), now, last); }});
   return {};
@@ -200,7 +217,7 @@ int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<Q
   if (!monitor_) throw Exception(Error(ErrorKind::FailedPrecondition, "RunLog: it was closed"));
   const int64_t id = next_id_++;
   if (queue) {
-    if (queue->element_bytes > 0) queue_sources_.emplace(id, *queue);
+    queue_sources_.emplace(id, *queue);
     queues_.emplace(id, monitor_->watch(std::move(*queue)));
   }
   if (!source) return id;
@@ -219,6 +236,7 @@ int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<Q
 
 void RunLog::State::end(int64_t id) {
   QueueMonitor::Handle queue;
+  QueueSource source;  // It may be the last that holds its queue.
   MutexLock lock(mu_);
   if (const auto found = pipelines_.find(id); found != pipelines_.end() && !found->second.has_ended()) {
     internal::PipelineWatch& watched = found->second;
@@ -233,7 +251,8 @@ void RunLog::State::end(int64_t id) {
   if (const auto found = queues_.find(id); found != queues_.end()) {
     queue = std::move(found->second);
     queues_.erase(found);
-    queue_sources_.erase(id);
+    source = std::move(queue_sources_.extract(id).mapped());
+    if (source.figures) ended_queues_.push_back({source.name, source.figures()});
   }
   mu_.unlock();
   queue.reset();  // Takes a last sample, by a thread that needs the lock.
@@ -263,6 +282,10 @@ int64_t RunLog::State::find_step() {
 RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
   RunPoint point{.seconds = static_cast<double>(now - start_ns_) * 1e-9, .step = step_now()};
   for (const Scalar& queue : points) point.queues.push_back({queue.tag, queue.value});
+  point.hand_offs = std::exchange(ended_queues_, {});
+  for (const auto& [id, queue] : queue_sources_) {
+    if (queue.figures) point.hand_offs.push_back({queue.name, queue.figures()});
+  }
   const CpuSample cpu = sample_cpu();
   const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - cpu_.wall_ns), 1e-9);
   point.own_cpus = (cpu.own_s - cpu_.own_s) / passed;
@@ -283,13 +306,32 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
 }
 
 // Threads may be short-lived, and in a timeline each second would be too seldom.
-void RunLog::State::on_sample() {
-  MutexLock lock(mu_);
+void RunLog::State::on_sample(int64_t now) {
+  if (now >= next_threads_ns_) look_at_threads();
+  trace_machine();
+}
+
+// However many there are, looking at them takes at most a hundredth of one processor.
+void RunLog::State::look_at_threads() {
+  const int64_t began = thread_cpu_ns();
   threads_.look();
+  next_threads_ns_ = now_ns() + 100 * (thread_cpu_ns() - began);
+}
+
+// Whether the trace is another one than before: then use of processors counts from now on.
+bool RunLog::State::begins_trace() {
+  const uint64_t session = trace::internal::session();
+  if (std::exchange(traced_session_, session) == session) return false;
+  traced_cpu_ = sample_cpu();
+  return true;
+}
+
+void RunLog::State::trace_machine() {
   if (!trace::enabled()) return;
+  trace::counter("memory/process", resident_bytes());
+  if (begins_trace()) return;
   const CpuSample cpu = sample_cpu();
   const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - traced_cpu_.wall_ns), 1e-9);
-  trace::counter("memory/process", resident_bytes());
   trace::counter("cpu/own", static_cast<int64_t>(100 * (cpu.own_s - traced_cpu_.own_s) / passed));
   trace::counter("cpu/others", static_cast<int64_t>(100 * other_cores(traced_cpu_, cpu)));
   traced_cpu_ = cpu;
@@ -305,7 +347,8 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
   std::vector<MemoryUse> queues;
   queues.reserve(queue_sources_.size());
   for (const auto& [id, queue] : queue_sources_) {
-    queues.push_back({"queue/" + queue.name, queue.fill().size * queue.element_bytes});
+    const int64_t bytes = queue.figures ? queue.figures().bytes : queue.fill().size * queue.element_bytes;
+    queues.push_back({"queue/" + queue.name, bytes});
   }
   const MemoryInfo memory = memory_info();
   point.pss = static_cast<int64_t>(memory.pss);
@@ -318,6 +361,7 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
 
 // A rate over the short time since a queue came or went would be noise: such points have the queues' fullness alone.
 void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last) {
+  if (last) threads_.look();
   MutexLock lock(mu_);
   step_.store(find_step(), std::memory_order_relaxed);
   const int64_t least = std::chrono::nanoseconds(options_.write_every).count() / 2;

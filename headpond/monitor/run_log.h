@@ -111,9 +111,11 @@ class RunLog {
   [[nodiscard]] Watch watch(const WaitAccount& account, std::string name = "");
   /// A consumer that counts for itself.
   [[nodiscard]] Watch watch(PipelineSource source);
-  /// How full it is. Staging areas, and queues of others, have a QueueSource. Throws as QueueMonitor::watch().
+  /// How full it is. Queues of others have a QueueSource. Throws as QueueMonitor::watch().
   [[nodiscard]] Watch watch(QueueSource source);
   [[nodiscard]] Watch watch(const Queue& queue) { return watch(queue_source(queue)); }
+  [[nodiscard]] Watch watch(const StagingArea& area) { return watch(queue_source(area)); }
+  [[nodiscard]] Watch watch(const MapStagingArea& area) { return watch(queue_source(area)); }
   /// The same, and why its consumer waits, whose account outlives the watch. `source` has its name and, if they are
   /// known better than the account knows them, its totals.
   [[nodiscard]] Watch watch(const Queue& queue, const WaitAccount& account, QueueUse use, PipelineSource source = {});

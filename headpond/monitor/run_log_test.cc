@@ -24,6 +24,8 @@
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/run/live_run.h"
 #include "headpond/queue/queue.h"
+#include "headpond/queue/staging/map_staging_area.h"
+#include "headpond/queue/staging/staging_area.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -187,6 +189,36 @@ TEST_F(RunLogTest, AQueueAndItsConsumerHaveAVerdict) {
   EXPECT_THAT(record().points.back().queues, testing::IsEmpty()) << "the queue was not watched any more";
 }
 
+TEST_F(RunLogTest, QueuesAndStagingAreasLeaveTheirFigures) {
+  auto log = open();
+  const FIFOQueue queue({.capacity = 8, .dtypes = {bytes}, .name = "input"});
+  const StagingArea area({.dtypes = {i64}, .capacity = 2, .name = "dock"});
+  const MapStagingArea keyed({.dtypes = {i64}, .name = "quay"});
+  RunLog::Watch first = log->watch(queue);
+  const RunLog::Watch second = log->watch(area), third = log->watch(keyed);
+  const RunLog::Watch other = log->watch(QueueSource{.name = "other", .fill = [] { return QueueFill{}; }});
+  const Tensor text = Tensor::scalar(std::string(100, 'x'));
+  const auto size = static_cast<int64_t>(text.byte_size());
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(queue.enqueue(Element{{text}}));
+  ASSERT_TRUE(queue.dequeue());
+  ASSERT_TRUE(area.put(Element{{Tensor::scalar(int64_t{1})}}));
+  first.reset();
+  ASSERT_TRUE(log->close());
+  const std::vector<QueueRecord> all = last_hand_offs(record());
+  std::vector<std::string> names;
+  for (const QueueRecord& one : all) names.push_back(one.name);
+  ASSERT_THAT(names, testing::UnorderedElementsAre("input", "dock", "quay")) << "the other one counts nothing";
+  const auto of = [&](const char* name) {
+    return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.name == name; })->figures;
+  };
+  EXPECT_EQ(std::pair(of("input").bytes, of("input").bytes_peak), std::pair(2 * size, 3 * size));
+  EXPECT_EQ(std::pair(of("input").capacity, of("input").size_peak), std::pair(int64_t{8}, int64_t{3}));
+  EXPECT_DOUBLE_EQ(of("input").put_size_mean, 2);
+  EXPECT_DOUBLE_EQ(of("input").take_size_mean, 3);
+  EXPECT_EQ(std::pair(of("dock").size, of("dock").bytes), std::pair(int64_t{1}, int64_t{8}));
+  EXPECT_EQ(of("quay").size_peak, 0);
+}
+
 TEST_F(RunLogTest, NamesThatAreTakenGetANumberUntilTheyAreFree) {
   auto log = open();
   const auto source = [](int64_t calls) {
@@ -256,6 +288,47 @@ TEST_F(RunLogTest, SeesThreadsThatEndBeforeTheNextPoint) {
   for (size_t at = timeline.find("\"cpu/own\""); at != std::string::npos; at = timeline.find("\"cpu/own\"", at + 1))
     ++shown;
   EXPECT_GE(shown, 5U);
+}
+
+TEST_F(RunLogTest, ATraceThatBeginsLateShowsTheProcessorsOfItsOwnTime) {
+  auto log = open({.sample_every = 20ms, .trace = {.is_on = false}});
+  Thread("spinner", [] {
+    for (timespec used{}; used.tv_sec == 0 && used.tv_nsec < 500'000'000;)
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  }).join();
+  trace::start();
+  std::this_thread::sleep_for(300ms);
+  trace::stop();
+  std::vector<int64_t> shown;
+  for (const trace::ThreadEvents& thread : trace::collect()) {
+    for (const trace::Event& event : thread.events) {
+      if (std::string_view(event.name) == "cpu/own") shown.push_back(static_cast<int64_t>(event.value));
+    }
+  }
+  ASSERT_FALSE(shown.empty());
+  EXPECT_LT(shown.front(), 40) << "the spinner had ended";
+}
+
+TEST_F(RunLogTest, ManyThreadsDoNotKeepTheMonitorBusy) {
+  auto log = open({.sample_every = 1ms, .write_every = 60s});
+  std::atomic<bool> stop = false;
+  std::vector<Thread> sleepers;
+  for (int i = 0; i < 300; ++i) {
+    sleepers.emplace_back("sleeper", [&stop] { stop.wait(false); });
+  }
+  std::this_thread::sleep_for(1s);
+  ASSERT_TRUE(log->close());
+  stop = true;
+  stop.notify_all();
+  for (Thread& one : sleepers) one.join();
+  const RunRecord run = record();
+  const std::vector<ThreadUse>& threads = run.points.back().threads;
+  const auto of = [&](const char* name) {
+    const auto found = std::find_if(threads.begin(), threads.end(), [=](const auto& use) { return use.name == name; });
+    return found != threads.end() ? *found : ThreadUse();
+  };
+  EXPECT_EQ(of("sleeper").threads, 300) << "control: they are looked at";
+  EXPECT_LT(of("monitor").cpu_s, 0.3 * run.points.back().seconds);
 }
 
 TEST_F(RunLogTest, AfterCloseNothingIsWatched) {

@@ -41,7 +41,9 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
         RandomShuffleQueue, StagingArea)
     from ._sources import *  # noqa: F403
-    from ._stats import FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes
+    from ._stats import (
+        CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes,
+        ThreadsSeen)
 
 _LATER = {
     "_arrow": "from_arrow parquet",
@@ -51,7 +53,7 @@ _LATER = {
     "_pictures": "Pictures encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
-    "_stats": "FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes"}
+    "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes ThreadsSeen"}
 _MODULES = ("jax", "tf1", "torch", "trace")
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -86,12 +88,12 @@ bytes: DType = _values.bytes_  # noqa: A001
 
 # Without what hides a builtin: range, zip, bytes.
 __all__ = [
-    "Barrier", "BarrierBatch", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError", "Error",
+    "Barrier", "BarrierBatch", "CallTimes", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError", "Error",
     "EventWriter", "Expression", "FIFOQueue", "FailedCounts", "FailedPreconditionError", "FieldSpec", "FunctionStats",
     "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea",
     "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue",
     "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
-    "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
+    "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
     "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files",
     "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors",
     "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "progress",

@@ -6,6 +6,18 @@ from __future__ import annotations
 from typing import TypedDict
 
 
+class ThreadsSeen(TypedDict):
+    """What threads did when somebody looked: they computed, or were in a lock, a file, a timer, a network, something else."""
+
+    runs: int
+    locked: int
+    reads: int
+    sleeps: int
+    talks: int
+    other: int
+    unknown: int
+
+
 class OperatorCost(TypedDict):
     """What an operator costs for one element, on one thread; sampled."""
 
@@ -14,6 +26,7 @@ class OperatorCost(TypedDict):
     cpu_ns: float
     bytes: float
     read_bytes: float
+    seen: ThreadsSeen
 
 
 class TaskTimes(TypedDict):
@@ -62,6 +75,18 @@ class StageStats(TypedDict):
     starved_p99_ns: int
     idle_p50_ns: int
     idle_p99_ns: int
+    mean_ahead: float
+    ready_bytes: int
+    ready_bytes_peak: int
+    seen: ThreadsSeen
+
+
+class CallTimes(TypedDict):
+    """Calls of next() of one kind: how many there were, and how long they took."""
+
+    calls: int
+    p50_ns: int
+    p99_ns: int
 
 
 class StepStats(TypedDict):
@@ -75,6 +100,10 @@ class StepStats(TypedDict):
     sustained_ns: float
     work_ns: float
     helped_ns: float
+    startup: CallTimes
+    edge: CallTimes
+    burst: CallTimes
+    sustained: CallTimes
 
 
 class OperatorMemory(TypedDict):

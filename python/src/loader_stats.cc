@@ -21,9 +21,16 @@ Dict named(const char* const (&names)[kCount], const Values&... values) {
   return made;
 }
 
+Dict dict_of(const ThreadsSeen& seen) {
+  const auto& [runs, locked, reads, sleeps, talks, other, unknown] = seen;
+  return named({"runs", "locked", "reads", "sleeps", "talks", "other", "unknown"}, runs, locked, reads, sleeps, talks,
+               other, unknown);
+}
+
 Dict dict_of(const OperatorCost& cost) {
-  const auto& [op, ns, cpu_ns, bytes, read_bytes] = cost;
-  return named({"op", "ns", "cpu_ns", "bytes", "read_bytes"}, to_text(op), ns, cpu_ns, bytes, read_bytes);
+  const auto& [op, ns, cpu_ns, bytes, read_bytes, seen] = cost;
+  return named({"op", "ns", "cpu_ns", "bytes", "read_bytes", "seen"}, to_text(op), ns, cpu_ns, bytes, read_bytes,
+               dict_of(seen));
 }
 
 Dict dict_of(const OperatorMemory& memory) {
@@ -60,18 +67,30 @@ nb::list listed(const std::vector<Row>& rows) {
 
 Dict dict_of(const StageStats& stage) {
   const auto& [name, blocking, units, elements, element_ns, unit_ns, target, ahead, ready, mean_ready, unit_bytes,
-               operators, totals, starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns] = stage;
-  return named(
-      {"name", "blocking", "units", "elements", "element_ns", "unit_ns", "target", "ahead", "ready", "mean_ready",
-       "unit_bytes", "operators", "totals", "starved_p50_ns", "starved_p99_ns", "idle_p50_ns", "idle_p99_ns"},
-      to_text(name), blocking, units, elements, element_ns, unit_ns, target, ahead, ready, mean_ready, unit_bytes,
-      listed(operators), dict_of(totals), starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns);
+               operators, totals, starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns, mean_ahead, ready_bytes,
+               ready_bytes_peak, seen] = stage;
+  return named({"name",        "blocking",    "units",      "elements",       "element_ns",
+                "unit_ns",     "target",      "ahead",      "ready",          "mean_ready",
+                "unit_bytes",  "operators",   "totals",     "starved_p50_ns", "starved_p99_ns",
+                "idle_p50_ns", "idle_p99_ns", "mean_ahead", "ready_bytes",    "ready_bytes_peak",
+                "seen"},
+               to_text(name), blocking, units, elements, element_ns, unit_ns, target, ahead, ready, mean_ready,
+               unit_bytes, listed(operators), dict_of(totals), starved_p50_ns, starved_p99_ns, idle_p50_ns, idle_p99_ns,
+               mean_ahead, ready_bytes, ready_bytes_peak, dict_of(seen));
+}
+
+Dict dict_of(const CallTimes& times) {
+  const auto& [calls, p50_ns, p99_ns] = times;
+  return named({"calls", "p50_ns", "p99_ns"}, calls, p50_ns, p99_ns);
 }
 
 Dict dict_of(const StepStats& steps) {
-  const auto& [count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns] = steps;
-  return named({"steps", "call_ns", "startup_ns", "edge_ns", "burst_ns", "sustained_ns", "work_ns", "helped_ns"}, count,
-               call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns);
+  const auto& [count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns, startup, edge, burst,
+               sustained] = steps;
+  return named({"steps", "call_ns", "startup_ns", "edge_ns", "burst_ns", "sustained_ns", "work_ns", "helped_ns",
+                "startup", "edge", "burst", "sustained"},
+               count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns, dict_of(startup),
+               dict_of(edge), dict_of(burst), dict_of(sustained));
 }
 
 }  // namespace

@@ -47,6 +47,11 @@ Dict stats_of(const PythonQueue& queue) {
   all["enqueue_wait_p99_ns"] = stats.enqueue_wait_p99_ns;
   all["dequeue_wait_p50_ns"] = stats.dequeue_wait_p50_ns;
   all["dequeue_wait_p99_ns"] = stats.dequeue_wait_p99_ns;
+  all["enqueue_size_mean"] = stats.enqueue_size_mean;
+  all["dequeue_size_mean"] = stats.dequeue_size_mean;
+  all["size_peak"] = stats.size_peak;
+  all["bytes"] = stats.bytes;
+  all["bytes_peak"] = stats.bytes_peak;
   return all;
 }
 

@@ -30,6 +30,30 @@ StagingOptions staging_options(const QueueOptions& all) {
           .name = all.name};
 }
 
+Dict dict_of(const StagingStats& stats) {
+  Dict all;
+  all["puts"] = stats.puts;
+  all["gets"] = stats.gets;
+  all["waiting_puts"] = stats.waiting_puts;
+  all["waiting_gets"] = stats.waiting_gets;
+  all["put_waits"] = stats.put_waits;
+  all["get_waits"] = stats.get_waits;
+  all["put_wait_ns"] = stats.put_wait_ns;
+  all["get_wait_ns"] = stats.get_wait_ns;
+  all["put_wait_p50_ns"] = stats.put_wait_p50_ns;
+  all["put_wait_p99_ns"] = stats.put_wait_p99_ns;
+  all["get_wait_p50_ns"] = stats.get_wait_p50_ns;
+  all["get_wait_p99_ns"] = stats.get_wait_p99_ns;
+  all["put_size_mean"] = stats.put_size_mean;
+  all["get_size_mean"] = stats.get_size_mean;
+  all["capacity"] = stats.capacity;
+  all["size"] = stats.size;
+  all["size_peak"] = stats.size_peak;
+  all["bytes"] = stats.bytes;
+  all["bytes_peak"] = stats.bytes_peak;
+  return all;
+}
+
 class PythonArea {
  public:
   explicit PythonArea(const QueueOptions& all) : area_(staging_options(all)), fields_(all.dtypes, all.names) {}
@@ -169,6 +193,7 @@ void add_map_area(nb::module_& module) {
       .def("get", &PythonMapArea::get, nb::arg("key").none() = nb::none(), indices(), nb::kw_only(), timeout(), stop())
       .def("peek", &PythonMapArea::peek, nb::arg("key"), indices(), nb::kw_only(), timeout(), stop())
       .def("size", [](const PythonMapArea& self) { return self.area().size(); })
+      .def("stats", [](const PythonMapArea& self) { return dict_of(self.area().stats()); })
       .def("incomplete_size", [](const PythonMapArea& self) { return self.area().incomplete_size(); })
       .def("clear", [](const PythonMapArea& self) { self.area().clear(); });
 }
@@ -212,6 +237,7 @@ void add_staging(nb::module_& module) {
       .def("get", &PythonArea::get, nb::kw_only(), timeout(), stop())
       .def("peek", &PythonArea::peek, nb::arg("index"), nb::kw_only(), timeout(), stop())
       .def("size", [](const PythonArea& self) { return self.area().size(); })
+      .def("stats", [](const PythonArea& self) { return dict_of(self.area().stats()); })
       .def("clear", [](const PythonArea& self) { self.area().clear(); });
   add_map_area(module);
   add_barrier(module);

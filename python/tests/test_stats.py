@@ -12,7 +12,8 @@ import headpond as hp
 
 ROOT = pathlib.Path(__file__).parents[2]
 HEADERS = "".join((ROOT / "headpond" / name).read_text() for name in ("engine/loader_stats.h", "dataset/failed_element.h"))
-STRUCTS = ("OperatorCost", "TaskTimes", "StageTotals", "StageStats", "StepStats", "OperatorMemory", "FailedCounts", "LoaderStats")
+STRUCTS = ("ThreadsSeen", "OperatorCost", "TaskTimes", "StageTotals", "StageStats", "CallTimes", "StepStats", "OperatorMemory", "FailedCounts",
+           "LoaderStats")
 PLAIN = {"int64_t": int, "int": int, "double": float, "bool": bool, "std::string": str}
 ONLY_PYTHON = {"functions": list[hp.FunctionStats]}
 
@@ -96,3 +97,33 @@ def test_stats_name_the_stages():
     list(loader)
     stats = loader.stats()
     assert stats["batches"] == 13 and stats["stages"] and "batch" in stats["stages"][0]["name"]
+
+
+@pytest.mark.parametrize("header, struct, store", [
+    ("queue/queue.h", "QueueStats", lambda: hp.FIFOQueue(8, hp.i64, ())),
+    ("queue/staging/staging_area.h", "StagingStats", lambda: hp.StagingArea(hp.i64)),
+    ("queue/staging/staging_area.h", "StagingStats", lambda: hp.MapStagingArea(hp.i64))])
+def test_queues_and_staging_areas_have_all_figures(header, struct, store):
+    text = re.sub(r"int64_t\s+", "int64_t ", (ROOT / "headpond" / header).read_text())
+    assert {name: type(value) for name, value in store().stats().items()} == members(text, struct)
+
+
+def test_a_queue_tells_how_full_it_was_and_how_large():
+    queue = hp.FIFOQueue(8, hp.i64, ())
+    for i in range(3):
+        queue.enqueue(i)
+    queue.dequeue()
+    stats = queue.stats()
+    assert (stats["enqueue_size_mean"], stats["dequeue_size_mean"], stats["size_peak"]) == (2, 3, 3)
+    assert (stats["bytes"], stats["bytes_peak"]) == (16, 24)
+
+
+def test_a_staging_area_tells_how_full_it_was_and_who_waited():
+    area = hp.StagingArea(hp.i64, capacity=1)
+    area.put(5)
+    with pytest.raises(hp.DeadlineExceededError):
+        area.put(6, timeout=0.02)
+    area.get()
+    stats = area.stats()
+    assert (stats["puts"], stats["gets"], stats["put_waits"], stats["get_waits"]) == (1, 1, 1, 0)
+    assert stats["put_wait_ns"] >= 20e6 and stats["put_wait_p99_ns"] >= 20e6 and stats["bytes_peak"] == 8

@@ -14,6 +14,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/in_memory.h"
@@ -247,6 +248,24 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
   }
 }
 
+// Kernels of two maps, one right after the other, that would run as one kernel if they were in one map.
+void find_maps(const std::vector<Node::Ref>& nodes, CheckReport& report) {
+  for (const Node::Ref& node : nodes) {
+    const auto* const later = dynamic_cast<const internal::KernelJoints*>(node.get());
+    if (later == nullptr || node->facts().inputs.size() != 1) continue;
+    const auto* const earlier = dynamic_cast<const internal::KernelJoints*>(&node->input());
+    if (earlier == nullptr || later->role_fields() != earlier->role_fields()) continue;
+    const std::array<KernelRef, 2> pair = {earlier->kernels().back(), later->kernels().front()};
+    const KernelChain chain = join_kernels(pair);
+    if (chain.joints.empty() || chain.joints[0].joined.empty()) continue;
+    const bool draws = std::any_of(later->kernels().begin(), later->kernels().end(),
+                                   [](const KernelRef& kernel) { return !kernel->facts().draws.empty(); });
+    report.findings.push_back(fmt::format("{}: put these two maps into one map, where they run as one kernel: {}{}",
+                                          chain.joints[0].pair, chain.joints[0].joined,
+                                          draws ? "; random values of the second map change" : ""));
+  }
+}
+
 void find_label(const Dataset& dataset, const CheckOptions& options, int64_t rows, CheckReport& report) {
   report.label = internal::label_mix(below_batches(dataset), options.label, options.loader.seed, rows, kMostLabels);
   if (report.label->mix.value_or(0) <= kMostMix) return;
@@ -306,6 +325,7 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   add_times(tried, options, rows, report);
   add_prepared(nodes, options, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
+  find_maps(nodes, report);
   if (!options.label.empty()) find_label(dataset, options, rows > 1 ? rows : kDefaultBatch, report);
   add_findings(dataset, tried, report);
   return report;

@@ -196,6 +196,29 @@ TEST(Check, TheOrderOfOperatorsIsFound) {
               Contains(HasSubstr("put it before repeat")));
 }
 
+// Gives the field as it is; two of them are one.
+class PassKernel final : public Kernel {
+ public:
+  explicit PassKernel(bool joins) : Kernel({.title = "pass"}), joins_(joins) {}
+  Result<void> run(KernelCall&) const override { return {}; }
+  KernelRef with(const KernelRef& next) const override { return joins_ ? next : nullptr; }
+
+ private:
+  const bool joins_;
+};
+
+TEST(Check, MapsThatCouldBeOneAreFound) {
+  const auto pass = [](bool joins) { return map("", std::make_shared<PassKernel>(joins)); };
+  EXPECT_THAT(check(range(100) | pass(true) | pass(true), {}).findings,
+              ElementsAre(HasSubstr("pass > pass: put these two maps into one map")));
+  EXPECT_THAT(check(range(100) | pass(false) | pass(false), {}).findings, IsEmpty()) << "nothing would be gained";
+  EXPECT_THAT(check(range(100) | pass(true) | shuffle() | pass(true), {}).findings, IsEmpty()) << "not neighbours";
+  EXPECT_THAT(
+      check(range(100) | map("", std::make_shared<PassKernel>(true), std::make_shared<PassKernel>(true)), {}).findings,
+      IsEmpty())
+      << "they are one";
+}
+
 TEST(Check, AFilterThatLetsFewPassIsFound) {
   const CheckReport report = check(range(6400) | filter([](int64_t x) { return x % 3200 == 0; }), {});
   EXPECT_EQ(report.left_out, 62);

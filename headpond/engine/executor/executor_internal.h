@@ -3,6 +3,7 @@
 // is.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -35,10 +36,11 @@ class IdleWork {
 
 /// Samples that are taken while the program waits, so that they cost it no time.
 struct SeenInWaits {
-  double ns = 0;                                ///< Time of the waits that were looked at:
-  double process_cpu_ns = 0;                    ///< - processor time of all threads of the process;
-  double own_cpu_ns = 0;                        ///< - of the Loader's threads and the one in next().
-  std::map<const char*, SeenDoing> doing = {};  ///< What threads did in the tasks of each stage, by its name.
+  double ns = 0;                                    ///< Time of the waits that were looked at:
+  double process_cpu_ns = 0;                        ///< - processor time of all threads of the process;
+  double own_cpu_ns = 0;                            ///< - of the Loader's threads and the one in next().
+  std::map<const char*, SeenDoing> doing = {};      ///< What threads did in the tasks of each stage, by its name.
+  std::map<const void*, SeenDoing> operators = {};  ///< The same in operators of samples, by their nodes.
 };
 
 class Executor {
@@ -115,6 +117,7 @@ class Executor {
     const char* doing = nullptr;
     const WorkSource* source = nullptr;  // That of the task that it does.
     int id = 0;                          // The system's; 0: it has not begun.
+    std::atomic<const void*> in_operator = nullptr;
   };
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);

@@ -26,6 +26,7 @@ constexpr std::chrono::milliseconds kPollMemory{5};
 constexpr std::chrono::milliseconds kShortWait{2};
 constexpr int64_t kBetweenLooksNs = 20'000'000;
 constexpr size_t kMostLookedAt = 16;
+constexpr size_t kMostOperators = 1024;  // Functions make others, any number of them.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
 }  // namespace
@@ -76,6 +77,7 @@ void Executor::pin(const Worker& self) const {
 
 void Executor::work_loop(Worker& self) {
   pin(self);
+  operator_here = &self.in_operator;
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
@@ -112,6 +114,7 @@ void Executor::work_loop(Worker& self) {
 
 void Executor::io_loop(Worker& self) {
   pin(self);
+  operator_here = &self.in_operator;
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
@@ -179,19 +182,34 @@ Executor::CpuTimes Executor::cpu_times() {
 }
 
 void Executor::look_at_threads() try {
-  std::vector<std::pair<int, const char*>> at_work;
+  struct Look {
+    const Worker* worker;
+    const char* stage;
+    int id;
+    const void* in_operator = nullptr;  // Null: in none, or not all the time.
+    Doing doing = Doing::unknown;
+  };
+  std::vector<Look> looks;
   for (const auto* workers : {&workers_, &io_workers_}) {
     for (const Worker& worker : *workers) {
-      if (worker.doing != nullptr && worker.id != 0 && at_work.size() < kMostLookedAt)
-        at_work.emplace_back(worker.id, worker.doing);
+      if (worker.doing != nullptr && worker.id != 0 && looks.size() < kMostLookedAt)
+        looks.push_back({&worker, worker.doing, worker.id});
     }
   }
-  std::vector<Doing> doing;
   {
     const Unlocked unlocked(lock_);
-    for (const auto& [id, name] : at_work) doing.push_back(doing_of(id));
+    for (Look& look : looks) {
+      const void* const before = look.worker->in_operator.load(std::memory_order_relaxed);
+      look.doing = doing_of(look.id);
+      const bool stayed = look.worker->in_operator.load(std::memory_order_relaxed) == before;
+      look.in_operator = stayed ? before : nullptr;
+    }
   }
-  for (size_t i = 0; i < doing.size(); ++i) seen_.doing[at_work[i].second].add(doing[i]);
+  for (const Look& look : looks) {
+    seen_.doing[look.stage].add(look.doing);
+    const bool has_room = seen_.operators.size() < kMostOperators || seen_.operators.contains(look.in_operator);
+    if (look.in_operator != nullptr && has_room) seen_.operators[look.in_operator].add(look.doing);
+  }
 } catch (const std::bad_alloc&) {  // It is not seen then.
 }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
+#include <vector>
 
 #include "headpond/engine/executor/step_account_internal.h"
 
@@ -70,6 +72,74 @@ TEST(StepAccount, TheFirstCallOfALaterEpochIsAnEdge) {
   EXPECT_EQ(account.edges(), 1);
   EXPECT_EQ(ms(account.stats().edge_ns), 70);
   EXPECT_EQ(ms(account.stats().burst_ns + account.stats().sustained_ns), 0);
+}
+
+TEST(StepAccount, HasTheTimesOfEachKindOfCall) {
+  StepAccount account;
+  add_steps(account, 3 + 16, [](int64_t i) { return i < 3 ? 100 : 5; });  // The start, and a group that waits.
+  add_steps(account, 16, [](int64_t i) { return i % 8 == 4 ? 40 : 0; });  // A burst.
+  account.epoch_begins();
+  add_steps(account, 1 + 4, [](int64_t i) { return i == 0 ? 70 : 7; });  // An edge, and a group that goes on.
+  const StepStats stats = account.stats();
+  EXPECT_EQ(stats.startup.calls, 3);
+  EXPECT_EQ(stats.sustained.calls, 16 + 4);
+  EXPECT_EQ(stats.burst.calls, 16);
+  EXPECT_EQ(stats.edge.calls, 1);
+  const auto is_about = [](int64_t ns, int64_t of_ms) { return ns >= of_ms * kMs && ns <= of_ms * kMs * 9 / 8 + 1; };
+  EXPECT_PRED2(is_about, stats.startup.p50_ns, 100);
+  EXPECT_PRED2(is_about, stats.sustained.p50_ns, 5);
+  EXPECT_PRED2(is_about, stats.sustained.p99_ns, 7);
+  EXPECT_EQ(stats.burst.p50_ns, 0);
+  EXPECT_PRED2(is_about, stats.burst.p99_ns, 40);
+  EXPECT_PRED2(is_about, stats.edge.p99_ns, 70);
+  EXPECT_EQ(account.stats().sustained.calls, 16 + 4) << "asking changes nothing";
+}
+
+TEST(StepAccount, EachStepHasItsKind) {
+  StepAccount account;
+  for (int round = 0; round < 40; ++round) {  // More than are kept.
+    add_steps(account, round == 0 ? 3 + 15 : 15, [](int64_t) { return 5; });
+    account.epoch_begins();
+    add_steps(account, 2, [](int64_t) { return 5; });
+  }
+  add_steps(account, 5, [](int64_t) { return 0; });  // Among those that are not settled.
+  const std::vector<StepTime> steps = account.recent();
+  ASSERT_EQ(steps.size(), 512U);
+  int64_t edges = 0, sustained = 0;
+  for (const StepTime& step : steps) {
+    edges += step.kind == WaitKind::epoch_edge ? 1 : 0;
+    sustained += step.kind == WaitKind::sustained ? 1 : 0;
+  }
+  EXPECT_EQ(edges, 30);
+  EXPECT_EQ(edges + sustained, 512 - (40 * 16 + 5) % 16) << "the last group waits for less than half";
+}
+
+TEST(StepAccount, AnEdgeStaysOneInThePlaceOfAnOlderStep) {
+  StepAccount account;
+  add_steps(account, 3 + 1, [](int64_t) { return 5; });  // A group has begun.
+  for (int epoch = 0; epoch < 512; ++epoch) {
+    account.epoch_begins();
+    add_steps(account, 1, [](int64_t) { return 5; });
+  }
+  const auto edges = [&] {
+    const std::vector<StepTime> steps = account.recent();
+    return std::count_if(steps.begin(), steps.end(), [](auto& step) { return step.kind == WaitKind::epoch_edge; });
+  };
+  EXPECT_EQ(edges(), 512) << "the group has not ended";
+  add_steps(account, 15, [](int64_t) { return 5; });
+  EXPECT_EQ(edges(), 512 - 15);
+}
+
+TEST(StepAccount, ACallInProgressIsOfTheKindThatIsKnownSoFar) {
+  StepAccount account;
+  EXPECT_EQ(account.kind_now(), WaitKind::startup);
+  add_steps(account, 3, [](int64_t) { return 5; });
+  EXPECT_EQ(account.kind_now(), WaitKind::burst) << "not known yet";
+  add_steps(account, 16, [](int64_t) { return 5; });
+  EXPECT_EQ(account.kind_now(), WaitKind::sustained);
+  account.epoch_begins();
+  EXPECT_EQ(account.kind_now(), WaitKind::epoch_edge);
+  EXPECT_STREQ(name_of(account.kind_now()), "epoch_edge");
 }
 
 TEST(StepAccount, ACallThatGaveNoBatchIsLeftOut) {

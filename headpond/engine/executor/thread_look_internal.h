@@ -2,7 +2,10 @@
 // What the system says of threads of this process: processor time, and what a thread is blocked in. Any thread may ask.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+
+#include "headpond/engine/loader_stats.h"
 
 namespace headpond::internal {
 
@@ -21,9 +24,27 @@ int64_t thread_queue_ns();
 enum class Doing : uint8_t { runs, locked, reads, sleeps, talks, other, unknown };
 Doing doing_of(int thread_id);
 
+/// Where the calling thread says in which operator of a sample it is, for those who look at it. Null: nobody does.
+inline thread_local constinit std::atomic<const void*>* operator_here = nullptr;
+
+/// As long as it lives, the thread is in `op`.
+class InOperator {
+ public:
+  explicit InOperator(const void* op)
+      : here_(operator_here), before_(here_ != nullptr ? here_->exchange(op, std::memory_order_relaxed) : nullptr) {}
+  ~InOperator() {
+    if (here_ != nullptr) here_->store(before_, std::memory_order_relaxed);
+  }
+  InOperator(const InOperator&) = delete;
+  InOperator& operator=(const InOperator&) = delete;
+
+ private:
+  std::atomic<const void*>* const here_;
+  const void* const before_;
+};
+
 /// How often threads were seen so.
-struct SeenDoing {
-  int64_t runs = 0, locked = 0, reads = 0, sleeps = 0, talks = 0, other = 0, unknown = 0;
+struct SeenDoing : ThreadsSeen {
   void add(Doing what);
   /// Leaves out those of `before`.
   void take(const SeenDoing& before);

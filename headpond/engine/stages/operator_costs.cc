@@ -44,10 +44,11 @@ double cpu_clock_ns() {
 // Adds the time that it lives.
 class OperatorCosts::Timing {
  public:
-  Timing(Meter& meter, const char* name, Sample& sample)
+  Timing(Meter& meter, const Node& node, const char* name, Sample& sample)
       : meter_(meter),
         name_(name),
         sample_(sample),
+        here_(&node),
         read_before_(bytes_read_by_thread),
         began_(now_ns()),
         began_cpu_(sample.reads_cpu ? thread_cpu_ns() : 0) {}
@@ -67,13 +68,14 @@ class OperatorCosts::Timing {
   Meter& meter_;
   const char* const name_;
   Sample& sample_;
+  const InOperator here_;
   const int64_t read_before_, began_, began_cpu_;
 };
 
 class OperatorCosts::TimedView final : public View {
  public:
-  TimedView(std::shared_ptr<const View> view, Meter& meter, const char* name, Sample& sample)
-      : view_(std::move(view)), meter_(meter), name_(name), sample_(sample) {}
+  TimedView(std::shared_ptr<const View> view, Meter& meter, const Node& node, Sample& sample)
+      : view_(std::move(view)), meter_(meter), node_(node), name_(trace::intern(node.facts().op)), sample_(sample) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const Got got = timed_at(i, context, outputs, out);
@@ -81,18 +83,19 @@ class OperatorCosts::TimedView final : public View {
     return got;
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
-    const Timing timing(meter_, name_, sample_);
+    const Timing timing(meter_, node_, name_, sample_);
     return view_->fill(positions, context, columns, keys);
   }
 
  private:
   Got timed_at(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
-    const Timing timing(meter_, name_, sample_);
+    const Timing timing(meter_, node_, name_, sample_);
     return view_->at(i, context, outputs, out);
   }
 
   const std::shared_ptr<const View> view_;
   Meter& meter_;
+  const Node& node_;
   const char* const name_;
   Sample& sample_;
 };
@@ -128,7 +131,7 @@ std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr
   if (outer_ != nullptr) view = outer_->see(node, std::move(view));
   for (Operator& one : operators_) {
     if (one.node != &node) continue;
-    return std::make_shared<TimedView>(std::move(view), one.meter, trace::intern(node.facts().op), sample_);
+    return std::make_shared<TimedView>(std::move(view), one.meter, node, sample_);
   }
   return view;
 }
@@ -201,6 +204,14 @@ void OperatorProbes::give_back(std::unique_ptr<OperatorCosts> costs) {
     unused_.push_back(std::move(costs));
   } catch (const std::bad_alloc&) {  // The next task has its own.
   }
+}
+
+std::vector<const Node*> OperatorCosts::nodes() const {
+  std::vector<const Node*> all;
+  for (const Operator& one : operators_) {
+    if (one.ns.known()) all.push_back(one.node);
+  }
+  return all;
 }
 
 std::vector<OperatorCost> OperatorCosts::costs() const {

@@ -53,6 +53,8 @@ class OperatorCosts final : private ViewObserver {
 
   /// In the order of the plan, in ns a row; empty before the first sample.
   std::vector<OperatorCost> costs() const;
+  /// The node of each, for what threads were seen to do in it.
+  std::vector<const Node*> nodes() const;
 
  private:
   struct Meter {

@@ -68,6 +68,7 @@ class PositionsBuffer final : public ReorderBuffer {
 
  protected:
   std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
+  std::vector<const Node*> operator_nodes() const override { return costs_.nodes(); }
 
   void visit_position(StateVisitor& visitor) override {
     visitor.number_within(next_, 0, slots_);

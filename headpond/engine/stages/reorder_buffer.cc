@@ -160,6 +160,7 @@ bool ReorderBuffer::take(WorkItems& dropped) {
 void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
+  ready_bytes_ -= current_->bytes;
   ++counters_.takes;
   is_starved_ = false;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
@@ -203,7 +204,9 @@ void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
     ahead_ -= counted(**item);
     unclaimed_rows_ -= (*item)->size - (*item)->claimed;
     host_.memory.release(std::exchange((*item)->reserved, 0));
-    if ((*item)->ready) host_.memory.remove_ready((*item)->bytes);
+    if (!(*item)->ready) continue;
+    host_.memory.remove_ready((*item)->bytes);
+    ready_bytes_ -= (*item)->bytes;
   }
   dropped.insert(dropped.end(), first, items_.end());
   items_.erase(first, items_.end());
@@ -430,6 +433,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     sampling_ = false;
     costs_.add_sampled(done.elapsed_ns);
     operator_costs_ = operator_costs();
+    operator_nodes_ = operator_nodes();
   }
   if (done.error) {
     item_lost(task, std::move(done.error));
@@ -497,6 +501,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   unclaimed_rows_ += item->size;
   ahead_ += counted(*item);
   items_.push_back(item);
+  ahead_seen_ += static_cast<double>(items_.size());
   if (item->size == 0) item_ready(*item);
   if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.
 }
@@ -514,6 +519,7 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   elements_made_ += item.elements;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
+  ready_bytes_ += item.bytes;
   const int64_t largest = costs_.largest_bytes();
   const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
   costs_.add_completed(item.elements, item.bytes, item.ready_ns - item.begun_ns, most_bytes);
@@ -525,6 +531,7 @@ void ReorderBuffer::item_ready(WorkItem& item) {
 void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
   if (!kCounts) return;
   counters_.elements += item.elements;
+  counters_.ready_bytes_peak = std::max(counters_.ready_bytes_peak, ready_bytes_);
   host_.last_ready_ns.store(now, std::memory_order_relaxed);
   counters_.units.add(static_cast<float>(now - item.begun_ns));
   if (is_starved_ && (any_order_ || &item == items_.front().get())) {
@@ -584,6 +591,9 @@ StageStats ReorderBuffer::stats() const {
   stats.starved_p99_ns = counters_.starved.quantile(0.99);
   stats.idle_p50_ns = counters_.idle.quantile(0.5);
   stats.idle_p99_ns = counters_.idle.quantile(0.99);
+  stats.mean_ahead = opened_ > 0 ? ahead_seen_ / static_cast<double>(opened_) : 0;
+  stats.ready_bytes = ready_bytes_;
+  stats.ready_bytes_peak = counters_.ready_bytes_peak;
   return stats;
 }
 

@@ -46,6 +46,8 @@ class ReorderBuffer : public WorkSource {
   const void* id() const { return &counters_; }
   /// What a verdict is made of, but for what threads were seen to do.
   StageFigures figures() const HEADPOND_REQUIRES(engine_state);
+  /// The nodes of stats().operators.
+  const std::vector<const Node*>& nodes() const HEADPOND_REQUIRES(engine_state) { return operator_nodes_; }
   const char* trace_name() const override { return trace_.name(); }
   std::string titles() const override { return titles_of(stage_); }
 
@@ -85,6 +87,7 @@ class ReorderBuffer : public WorkSource {
   // ---- Under the lock.
   /// While nobody samples.
   virtual std::vector<OperatorCost> operator_costs() const { return {}; }
+  virtual std::vector<const Node*> operator_nodes() const { return {}; }
   /// The next item to be taken is broken: all items are dropped, and open() goes on in another way.
   virtual void refuse_broken(WorkItem& /*item*/) HEADPOND_REQUIRES(engine_state) {}
   void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }  ///< There is more after all.
@@ -158,7 +161,8 @@ class ReorderBuffer : public WorkSource {
   int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
-  double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0, ahead_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int64_t ready_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.
   bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
   Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.
@@ -172,6 +176,7 @@ class ReorderBuffer : public WorkSource {
   Room idle_for_ HEADPOND_GUARDED_BY(engine_state) = Room::yes;
   bool sampling_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::vector<OperatorCost> operator_costs_ HEADPOND_GUARDED_BY(engine_state);
+  std::vector<const Node*> operator_nodes_ HEADPOND_GUARDED_BY(engine_state);
 };
 
 /// The caller adds it to an executor. Threads may begin with it at once, unless it is paused.

@@ -128,6 +128,7 @@ class RowsBuffer final : public ReorderBuffer {
 
  protected:
   std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
+  std::vector<const Node*> operator_nodes() const override { return costs_.nodes(); }
 
   void visit_position(StateVisitor& visitor) override {
     visitor.number_within(given_, 0, kEndless);

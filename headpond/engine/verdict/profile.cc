@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -32,7 +33,8 @@ ProfileRow row_of(const StageStats& stage) {
           .cpu_s = time.cpu,
           .blocked_s = time.blocked,
           .bytes = static_cast<double>(stage.unit_bytes) * static_cast<double>(stage.totals.takes),
-          .read_bytes = static_cast<double>(stage.totals.read_bytes)};
+          .read_bytes = static_cast<double>(stage.totals.read_bytes),
+          .seen = stage.seen};
 }
 
 // From its first operator on. Where none was measured, the stage is one. What it read is its source's, if no sample saw
@@ -58,9 +60,20 @@ std::vector<ProfileRow> operators_of(const StageStats& stage) {
     row.bytes = one.bytes * static_cast<double>(stage.totals.elements);
     const double read_share = all_read > 0 ? one.read_bytes / all_read : rows.empty() ? 1 : 0;
     row.read_bytes = whole.read_bytes * read_share;
+    row.seen = one.seen;
     rows.push_back(std::move(row));
   }
   return rows;
+}
+
+void add(const ThreadsSeen& seen, ThreadsSeen& to) {
+  to.runs += seen.runs;
+  to.locked += seen.locked;
+  to.reads += seen.reads;
+  to.sleeps += seen.sleeps;
+  to.talks += seen.talks;
+  to.other += seen.other;
+  to.unknown += seen.unknown;
 }
 
 // All rows of one name as one, in order of their first.
@@ -83,6 +96,7 @@ std::vector<ProfileRow> merged(const std::vector<ProfileRow>& rows) {
     to.held_bytes += row.held_bytes;
     to.peak_bytes += row.peak_bytes;
     to.read_bytes += row.read_bytes;
+    add(row.seen, to.seen);
   }
   return all;
 }
@@ -181,18 +195,32 @@ Result<std::vector<ProfileRow>> profile_of(const LoaderStats& stats, const Profi
   return rows;
 }
 
+std::string blocked_in(const ThreadsSeen& seen) {
+  const std::array<std::pair<const char*, int64_t>, 5> all = {{{"lock", seen.locked},
+                                                               {"file", seen.reads},
+                                                               {"sleep", seen.sleeps},
+                                                               {"network", seen.talks},
+                                                               {"other", seen.other}}};
+  int64_t blocked = 0;
+  for (const auto& [name, count] : all) blocked += count;
+  if (blocked == 0) return "";
+  const auto& [name, count] =
+      *std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return fmt::format("{} {:.0f} %", name, 100 * static_cast<double>(count) / static_cast<double>(blocked));
+}
+
 std::string to_string(const std::vector<ProfileRow>& rows) {
   size_t width = 4;
   for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
-  std::string text =
-      fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12} {:>12}\n", "name", width,
-                  "calls", "total", "self", "~cpu", "~blocked", "share", "~bytes", "held", "at peak", "~read");
+  std::string text = fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12} {:>12}  {}\n",
+                                 "name", width, "calls", "total", "self", "~cpu", "~blocked", "share", "~bytes", "held",
+                                 "at peak", "~read", "~blocked in");
   ProfileRow all{.name = "all"};
   const auto add_line = [&](const ProfileRow& row) {
-    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12} {:>12.0f}\n",
+    text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12} {:>12.0f}{}\n",
                         row.name, width, row.calls, in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s),
                         in_units(row.blocked_s), 100 * row.share, row.bytes, row.held_bytes, row.peak_bytes,
-                        row.read_bytes);
+                        row.read_bytes, blocked_in(row.seen).empty() ? "" : "  " + blocked_in(row.seen));
   };
   for (const ProfileRow& row : rows) {
     add_line(row);
@@ -215,7 +243,7 @@ void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
     json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
     json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
     json.member("bytes", row.bytes).member("held_bytes", row.held_bytes).member("peak_bytes", row.peak_bytes);
-    json.member("read_bytes", row.read_bytes);
+    json.member("read_bytes", row.read_bytes).member("blocked_in", blocked_in(row.seen));
     json.end_object();
   }
   json.end_array();

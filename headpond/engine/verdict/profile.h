@@ -44,7 +44,11 @@ struct ProfileRow {
   /// each may have had its most at another time.
   int64_t held_bytes = 0, peak_bytes = 0;
   double read_bytes = 0;  ///< From files: see StageTotals::read_bytes.
+  ThreadsSeen seen = {};
 };
+
+/// What threads that were blocked were blocked in for the most part: "lock 86 %"; empty if none was seen.
+std::string blocked_in(const ThreadsSeen& seen);
 
 /// InvalidArgument for a `show` or `hide` that is no regular expression.
 Result<std::vector<ProfileRow>> profile_of(const LoaderStats& stats, const ProfileOptions& options = {});

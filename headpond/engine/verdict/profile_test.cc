@@ -51,6 +51,20 @@ TEST(Profile, AStagesTimeIsDividedAsItsSamplesWere) {
   EXPECT_EQ(rows[2].bytes, 2560);
 }
 
+TEST(Profile, SaysWhatOperatorsWereBlockedIn) {
+  LoaderStats stats = stats_of();
+  stats.stages[0].operators[0].seen = {.runs = 9};
+  stats.stages[0].operators[1].seen = {.runs = 5, .locked = 3, .sleeps = 1};
+  stats.stages[1].seen = {.reads = 2};
+  const auto rows = profile_of(stats, {.view = ProfileView::scope}).value();
+  EXPECT_EQ(blocked_in(rows[0].seen), "file 100 %") << "a stage without measured operators";
+  EXPECT_EQ(blocked_in(rows[1].seen), "") << "it computes";
+  EXPECT_EQ(blocked_in(rows[2].seen), "lock 75 %");
+  EXPECT_THAT(to_string(rows), HasSubstr("lock 75 %\n"));
+  const auto by_name = profile_of(stats, {.view = ProfileView::op}).value();
+  EXPECT_EQ(by_name[0].seen.runs, 14) << "both maps";
+}
+
 TEST(Profile, WhatAStageReadIsDividedAsItsSamplesWere) {
   LoaderStats stats = stats_of();
   stats.stages[0].totals.read_bytes = 4000;

@@ -17,12 +17,23 @@ namespace headpond::internal {
 template <class X, class T>
 concept Is = std::same_as<std::remove_const_t<X>, T>;
 
+void fields(auto& visit, Is<ThreadsSeen> auto& x) {
+  visit("runs", x.runs);
+  visit("locked", x.locked);
+  visit("reads", x.reads);
+  visit("sleeps", x.sleeps);
+  visit("talks", x.talks);
+  visit("other", x.other);
+  visit("unknown", x.unknown);
+}
+
 void fields(auto& visit, Is<OperatorCost> auto& x) {
   visit("op", x.op);
   visit("ns", x.ns);
   visit("cpu_ns", x.cpu_ns);
   visit("bytes", x.bytes);
   visit("read_bytes", x.read_bytes);
+  visit("seen", x.seen);
 }
 
 void fields(auto& visit, Is<TaskTimes> auto& x) {
@@ -65,6 +76,16 @@ void fields(auto& visit, Is<StageStats> auto& x) {
   visit("starved_p99_ns", x.starved_p99_ns);
   visit("idle_p50_ns", x.idle_p50_ns);
   visit("idle_p99_ns", x.idle_p99_ns);
+  visit("mean_ahead", x.mean_ahead);
+  visit("ready_bytes", x.ready_bytes);
+  visit("ready_bytes_peak", x.ready_bytes_peak);
+  visit("seen", x.seen);
+}
+
+void fields(auto& visit, Is<CallTimes> auto& x) {
+  visit("calls", x.calls);
+  visit("p50_ns", x.p50_ns);
+  visit("p99_ns", x.p99_ns);
 }
 
 void fields(auto& visit, Is<StepStats> auto& x) {
@@ -76,6 +97,10 @@ void fields(auto& visit, Is<StepStats> auto& x) {
   visit("sustained_ns", x.sustained_ns);
   visit("work_ns", x.work_ns);
   visit("helped_ns", x.helped_ns);
+  visit("startup", x.startup);
+  visit("edge", x.edge);
+  visit("burst", x.burst);
+  visit("sustained", x.sustained);
 }
 
 void fields(auto& visit, Is<OperatorMemory> auto& x) {
@@ -168,6 +193,27 @@ void fields(auto& visit, Is<QueuePoint> auto& x) {
   visit("value", x.value);
 }
 
+void fields(auto& visit, Is<QueueFigures> auto& x) {
+  visit("capacity", x.capacity);
+  visit("size", x.size);
+  visit("size_peak", x.size_peak);
+  visit("bytes", x.bytes);
+  visit("bytes_peak", x.bytes_peak);
+  visit("put_size_mean", x.put_size_mean);
+  visit("take_size_mean", x.take_size_mean);
+  visit("starved_ns", x.starved_ns);
+  visit("starved_p50_ns", x.starved_p50_ns);
+  visit("starved_p99_ns", x.starved_p99_ns);
+  visit("full_ns", x.full_ns);
+  visit("full_p50_ns", x.full_p50_ns);
+  visit("full_p99_ns", x.full_p99_ns);
+}
+
+void fields(auto& visit, Is<QueueRecord> auto& x) {
+  visit("name", x.name);
+  visit("figures", x.figures);
+}
+
 void fields(auto& visit, Is<ThreadUse> auto& x) {
   visit("name", x.name);
   visit("threads", x.threads);
@@ -188,6 +234,7 @@ void fields(auto& visit, Is<RunPoint> auto& x) {
   visit("pipelines", x.pipelines);
   visit("queues", x.queues);
   visit("threads", x.threads);
+  visit("hand_offs", x.hand_offs);
 }
 
 void fields(auto& visit, Is<RunMachine> auto& x) {

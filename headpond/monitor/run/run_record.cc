@@ -140,6 +140,17 @@ const RunPoint* last_looked_at(const RunRecord& run) {
   return last == run.points.rend() ? nullptr : &*last;
 }
 
+std::vector<QueueRecord> last_hand_offs(const RunRecord& run) {
+  std::vector<QueueRecord> all;
+  for (const RunPoint& point : run.points) {
+    for (const QueueRecord& one : point.hand_offs) {
+      const auto same = std::find_if(all.begin(), all.end(), [&](const auto& other) { return other.name == one.name; });
+      same == all.end() ? all.push_back(one) : void(*same = one);
+    }
+  }
+  return all;
+}
+
 bool has_verdict(const PipelineRecord& pipeline) {
   return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
 }

@@ -11,6 +11,7 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
+#include "headpond/monitor/queue_monitor.h"
 #include "headpond/monitor/run/memory_use.h"
 #include "headpond/monitor/run/thread_use.h"
 
@@ -38,6 +39,12 @@ struct QueuePoint {
   double value = 0;
 };
 
+/// All that a queue or a staging area counted so far.
+struct QueueRecord {
+  std::string name = {};
+  QueueFigures figures = {};
+};
+
 struct RunPoint {
   double seconds = 0;  ///< Since the run's start.
   int64_t step = 0;
@@ -52,6 +59,8 @@ struct RunPoint {
   /// Processors' worth that the host of a virtual machine took, and for which the control group of this process was
   /// stopped.
   double stolen_cpus = 0, throttled_cpus = 0;
+  /// Queues and staging areas that count, also those whose watch has ended since the point before.
+  std::vector<QueueRecord> hand_offs = {};
 };
 
 /// The record of a pipeline, so far or until it ended.
@@ -86,6 +95,9 @@ Result<RunRecord> read_run(const std::string& folder);
 /// The point with the largest `pss`, and the last point that has one. Null if there is none.
 const RunPoint* fullest_point(const RunRecord& run);
 const RunPoint* last_looked_at(const RunRecord& run);
+
+/// The latest of each queue, in order of their first.
+std::vector<QueueRecord> last_hand_offs(const RunRecord& run);
 
 /// Whether its verdict says anything.
 bool has_verdict(const PipelineRecord& pipeline);

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "headpond/base/html/html.h"
@@ -149,6 +150,26 @@ std::string verdict_html(const Verdict& verdict) {
          rows + "</table></div>\n";
 }
 
+// How long calls for a batch took, by what made them wait.
+std::string kinds_table(const StepStats& steps) {
+  std::string rows;
+  for (const auto& [kind, all_ns, times] : {std::tuple{"start", steps.startup_ns, steps.startup},
+                                            {"beginnings of epochs", steps.edge_ns, steps.edge},
+                                            {"bursts", steps.burst_ns, steps.burst},
+                                            {"sustained", steps.sustained_ns, steps.sustained}}) {
+    if (times.calls == 0) continue;
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{}</td></tr>\n",
+        kind, times.calls, seconds_text(1e-9 * all_ns), seconds_text(1e-9 * static_cast<double>(times.p50_ns)),
+        seconds_text(1e-9 * static_cast<double>(times.p99_ns)));
+  }
+  if (rows.empty()) return "";
+  return "<div class=\"scroll\"><table><tr><th>calls for a batch</th><th class=\"n\">number</th><th "
+         "class=\"n\">time</th><th class=\"n\">p50</th><th class=\"n\">p99</th></tr>\n" +
+         rows + "</table></div>\n";
+}
+
 // ---- the plan
 
 // `at_once`: threads' worth of work; `most`: what the fullest colour stands for.
@@ -191,15 +212,16 @@ std::string profile_table(const PipelineRecord& pipeline) {
   std::string html =
       "<div class=\"scroll\"><table><tr><th>operator</th><th>stage</th><th class=\"n\">elements</th><th "
       "class=\"n\">self</th><th class=\"n\">~CPU</th><th class=\"n\">~blocked</th><th class=\"n\">share</th><th "
-      "class=\"n\">held at peak</th><th class=\"n\">~read</th></tr>\n";
+      "class=\"n\">held at peak</th><th class=\"n\">~read</th><th>~blocked in</th></tr>\n";
   for (size_t i = 0; i < std::min(rows->size(), kMostRows); ++i) {
     const ProfileRow& row = (*rows)[i];
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
-        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+        "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{}</td><td>{}</td></tr>\n",
         html_escaped(shortened(row.name)), html_escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
         seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
-        bytes_text(static_cast<double>(row.peak_bytes)), bytes_text(row.read_bytes));
+        bytes_text(static_cast<double>(row.peak_bytes)), bytes_text(row.read_bytes), blocked_in(row.seen));
   }
   return html + "</table></div>\n";
 }
@@ -230,6 +252,27 @@ std::string stages_table(const LoaderStats& stats) {
          "<div class=\"scroll\"><table><tr><th>stage</th><th class=\"n\">work items</th><th class=\"n\">ahead at "
          "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for (p50, p99)</th><th "
          "class=\"n\">no room (p50, p99)</th><th class=\"n\">of that no memory</th></tr>\n" +
+         rows + "</table></div>\n";
+}
+
+// What queues and staging areas counted in the whole run.
+std::string queues_table(const RunRecord& run) {
+  std::string rows;
+  const std::vector<QueueRecord> all = last_hand_offs(run);
+  for (size_t i = 0; i < std::min(all.size(), kMostRows); ++i) {
+    const QueueFigures& one = all[i].figures;
+    rows += fmt::format(
+        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
+        "class=\"n\">{:.1f}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
+        html_escaped(shortened(all[i].name)), one.capacity < 0 ? "none" : fmt::to_string(one.capacity), one.size_peak,
+        one.put_size_mean, one.take_size_mean, bytes_text(static_cast<double>(one.bytes_peak)),
+        waits_text(static_cast<double>(one.starved_ns), one.starved_p50_ns, one.starved_p99_ns),
+        waits_text(static_cast<double>(one.full_ns), one.full_p50_ns, one.full_p99_ns));
+  }
+  if (rows.empty()) return "";
+  return "<div class=\"scroll\"><table><tr><th>queue</th><th class=\"n\">capacity</th><th class=\"n\">most "
+         "inside</th><th class=\"n\">after a put</th><th class=\"n\">before a take</th><th class=\"n\">most "
+         "bytes</th><th class=\"n\">waited for (p50, p99)</th><th class=\"n\">no room (p50, p99)</th></tr>\n" +
          rows + "</table></div>\n";
 }
 
@@ -371,7 +414,7 @@ std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) 
                                    ? ""
                                    : fmt::format("<p>{} compute threads, {} I/O threads; {} batches in {:.1f} s.</p>\n",
                                                  stats.threads, stats.io_threads, stats.batches, pipeline.seconds);
-  return section("Why the program waits" + waits_for, verdict_html(pipeline.verdict)) +
+  return section("Why the program waits" + waits_for, verdict_html(pipeline.verdict) + kinds_table(stats.steps)) +
          section("When it waited" + waits_for, stalls(run, pipeline.name)) +
          section("The plan" + of, plan_svg(pipeline)) + section("Profile" + of, profile_table(pipeline)) +
          section("Memory" + of, stages_table(stats)) +
@@ -396,8 +439,8 @@ std::string report_html(const RunRecord& run) {
   for (const PipelineRecord& one : run.pipelines) {
     if (&one != most) html += pipeline_html(run, one);
   }
-  return html + section("Who holds the memory", memory_table(run)) + section("Threads", threads_table(run)) +
-         section("Over time", charts(run)) + "</body>\n</html>\n";
+  return html + section("Queues", queues_table(run)) + section("Who holds the memory", memory_table(run)) +
+         section("Threads", threads_table(run)) + section("Over time", charts(run)) + "</body>\n</html>\n";
 }
 
 }  // namespace headpond

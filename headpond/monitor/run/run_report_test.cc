@@ -87,7 +87,7 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
   const std::string html = report_html(run);
   for (const char* const part : {"Who holds the memory", "After 1 s the process took 50.0 MB more",
                                  "<td>map &lt;&amp;&gt;</td><td class=\"n\">40.0 MB</td><td class=\"n\">80.0 %</td>",
-                                 "33.0 MB</td><td class=\"n\">55.0 MB</td></tr>"}) {
+                                 "33.0 MB</td><td class=\"n\">55.0 MB</td>"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
@@ -110,6 +110,25 @@ TEST(RunReport, TellsWhatThreadsTook) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("control group"))) << "it refused nothing";
+}
+
+TEST(RunReport, HasWhatQueuesCounted) {
+  RunRecord run = run_of(3);
+  EXPECT_THAT(report_html(run), Not(HasSubstr("most inside"))) << "there is none";
+  run.points[0].hand_offs = {{"shuffle", {.capacity = 8, .size_peak = 5}}};
+  run.points[1].hand_offs = {{"shuffle",
+                              {.capacity = 8,
+                               .size_peak = 7,
+                               .bytes_peak = 14'000,
+                               .put_size_mean = 6.5,
+                               .take_size_mean = 0.2,
+                               .starved_ns = 2'000'000'000,
+                               .starved_p50_ns = 3'000'000,
+                               .starved_p99_ns = 40'000'000}}};
+  EXPECT_THAT(report_html(run),
+              HasSubstr("<td>shuffle</td><td class=\"n\">8</td><td class=\"n\">7</td><td class=\"n\">6.5</td><td "
+                        "class=\"n\">0.2</td>"));
+  EXPECT_THAT(report_html(run), HasSubstr("2.00 s (3.00 ms, 40.00 ms)"));
 }
 
 TEST(RunReport, AChartOfNothingIsOfNothing) {
