@@ -34,7 +34,8 @@ struct Flag {
   bool is_value_optional = false;  ///< Then a missing value is "-".
 };
 
-/// The environment variable that sets an option: HEADPOND_SLEEP_MS for "sleep-ms". Empty for "data": HEADPOND_DATA is
+/// Each option is also set by an environment variable, without code of the verb; the command line wins. Returns its
+/// name: HEADPOND_SLEEP_MS for "sleep-ms". Empty for "data": HEADPOND_DATA is
 /// the folder of the tests' data sets.
 std::string environment_variable(const std::string& name);
 

@@ -12,8 +12,8 @@ enum class LogLevel : uint8_t { debug, info, warning, error };
 
 using LogSink = std::function<void(LogLevel level, std::string_view line)>;
 
-/// Replaces the sink and returns the previous one. The initial sink writes warnings and errors to stderr; an empty
-/// function restores it. Thread-safe.
+/// Replaces the sink and returns the previous one. The initial sink writes warnings and errors to stderr and drops
+/// the rest; an empty function restores it. Thread-safe.
 ///
 /// The sink is called by any thread, one call at a time: all lines wait for it, so it must not wait without a timeout
 /// for a thread that may log. A queue reports from a thread of its own, which nobody waits for: so the sink may call

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counter-based random numbers: Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011;
 // the Random123 library). A draw is a pure function of (key, element, block): there is no state to share, save or
-// restore, and values do not depend on threads, order or machine. Not for cryptography.
+// restore, and values do not depend on threads, order or machine. In a pipeline, Node::random_key() makes the key of an
+// operator, and `element` is the element's key (docs/concepts.md), which no shuffle changes; a kernel gets its Random
+// from KernelCall::random() (tensor/kernel.h). Not for cryptography.
 #pragma once
 
 #include <array>

@@ -17,7 +17,7 @@
 namespace headpond {
 
 /// Unknown stays the last one: loops over all kinds, and the states of on_error, count up to it. What else a new kind
-/// needs: CONTRIBUTING.md, "How to add".
+/// needs: docs/how_to_add.md, "A kind of error".
 enum class ErrorKind : uint8_t {
   OutOfRange,          ///< The end of the data.
   Cancelled,           ///< A stop was requested, or the queue was closed for enqueues.

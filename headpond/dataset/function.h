@@ -16,7 +16,7 @@ struct Function {
   std::function<void(const std::string& op, const Spec& input)> check;  ///< Throws Exception(InvalidArgument).
   Spec result;                                                          ///< If the type tells them; else empty.
   bool type_tells_all = true;
-  std::function<Error(const Element& in, Element& out)> call;  ///< May also throw.
+  std::function<Error(const Element& in, Element& out)> call;  ///< What it throws is the element's error too.
   /// For a function that works on each value of its field; else null. `result` is then a scalar. `in` and `out` do not
   /// overlap. May throw.
   std::function<void(const std::byte* in, std::byte* out, size_t count)> each = {};

@@ -108,6 +108,8 @@ class Node {
     /// A built-in operator: code may compare its name, as migrate does. Operators of users may have the same names, and
     /// leave this false.
     bool is_of_library = false;
+    /// It gives each element of its only input once, with its key, at another position: check() says how well it mixes.
+    bool permutes = false;
     bool opaque = false;  ///< It calls a function without a name: a restore cannot notice that the function changed.
   };
   virtual ~Node() = default;

@@ -36,10 +36,11 @@ namespace internal {
 struct RunState;
 }
 
-/// Epoch after epoch. One thread at a time, except stats(); another call of next() meanwhile returns
-/// FailedPrecondition; so does one in the child of a fork() that came after the Loader was made: its threads run in the
-/// parent only. The dataset's functions run on threads of the Loader until ~Loader returns: what they capture by
-/// reference must live that long. A moved-from Loader can be destroyed and assigned to; all else throws
+/// Epoch after epoch. One thread at a time, except stats(), diagnose() and profile(). A call of next() while another
+/// thread is in one returns FailedPrecondition. After a fork() the parent goes on; in the child, where the Loader has
+/// no threads, next() and restore() return FailedPrecondition, stats() are zeros, and close() and ~Loader wait for
+/// nothing: make a new Loader there. The dataset's functions run on threads of the Loader until ~Loader returns: what
+/// they capture by reference must live that long. A moved-from Loader can be destroyed and assigned to; all else throws
 /// Exception(FailedPrecondition).
 class Loader {
  public:

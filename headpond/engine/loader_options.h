@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a Loader. There is nothing to tune: they are ceilings.
+// Options of a Loader. None needs tuning: those of threads, memory and run-ahead are ceilings.
 #pragma once
 
 #include <chrono>

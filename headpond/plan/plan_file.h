@@ -14,6 +14,7 @@
 
 namespace headpond::plan {
 
+/// parse_plan() fills it by position: a new member comes last.
 struct PlanFile {
   Dataset dataset;
   std::optional<uint64_t> seed;

@@ -53,12 +53,12 @@ class QueueState;
 /// A handle to a queue: copies refer to the same queue, and const handles allow the same calls. This base has what all
 /// types share; construct one of the types below, of padding_fifo_queue.h or of priority_queue.h.
 ///
-/// When the last handle is destroyed, the queue is closed as by close(true). Give each thread its own copy, and any
-/// copy may be destroyed at any time. If threads share one handle, destroy it only while their calls wait: if it was
-/// the last one, waiting enqueues return Cancelled, waiting dequeues OutOfRange.
+/// When the last handle is destroyed, the queue is closed as by close(true), and the elements inside are gone. Give
+/// each thread its own copy, and any copy may be destroyed at any time. If threads share one handle, destroy it only
+/// while their calls wait: if it was the last one, waiting enqueues return Cancelled, waiting dequeues OutOfRange.
 ///
 /// Errors; each names the queue:
-/// - InvalidArgument: the element does not fit the components. Returned at once, without waiting.
+/// - InvalidArgument: dtypes or shapes are not the queue's. Returned at once, also if the queue is full.
 /// - Cancelled: an enqueue into a closed queue; or Wait::stop or close(true) ended the call.
 /// - OutOfRange: the queue is closed and has too few elements. If a producer failed, cause() is its error.
 /// - DeadlineExceeded: Wait::timeout passed.

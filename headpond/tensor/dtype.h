@@ -9,6 +9,7 @@
 
 namespace headpond {
 
+/// Caches save their numbers: a new one comes last. What else it needs: docs/how_to_add.md, "A dtype".
 enum class DType : uint8_t { u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, boolean, bytes };
 
 inline constexpr DType u8 = DType::u8, i8 = DType::i8, u16 = DType::u16, i16 = DType::i16, u32 = DType::u32,

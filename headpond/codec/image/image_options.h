@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How images are decoded that are not JPEGs, and images of any format.
+// How images are decoded: those that are not JPEGs, and those of which the format is not known before. For JPEGs alone:
+// jpeg.h.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +12,8 @@ namespace headpond {
 struct ImageOptions {
   /// 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA. 0: as in the file, where a palette counts as 3, or 4 if it has
   /// transparency. RGB to grey is (19595 R + 38470 G + 7471 B + 32768) / 65536, rounded down (ITU-R BT.601); of a JPEG
-  /// grey is its luma. A requested alpha that the file does not have comes from its transparent colour, else is opaque;
-  /// an alpha that is not requested is dropped, not blended.
+  /// grey is its luma. Grey to RGB is the same value three times. A requested alpha that the file does not have comes
+  /// from its transparent colour, else is opaque; an alpha that is not requested is dropped, not blended.
   int channels = 0;
   /// u8 or u16. 16 bits become 8 by their upper byte, 8 become 16 by v * 257; 1, 2 and 4 bits of grey are scaled to the
   /// full range.

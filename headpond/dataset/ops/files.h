@@ -42,7 +42,8 @@ struct TFRecordOptions {
   /// 100th, ... of a file, of zlib one with their number) and, each with a warning, the rest of a file after a damaged
   /// length, and files that do not exist or cannot be opened, unless these are all files. None of it is an error for
   /// on_error. fail: a damaged payload is an error in place of its record; a damaged length is an error when the file
-  /// is opened, or, in a file of zlib, when reading comes to it.
+  /// is opened, or, in a file of zlib, when reading comes to it. A compressed file that is cut counts as one with a
+  /// damaged length.
   OnDamage on_damage = OnDamage::fail;
   bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
   /// TensorFlow's order for this number: a record of each of so many files in turn, as interleave gives them

@@ -47,9 +47,10 @@ Step repeat(int64_t count = -1);
 /// differ is unknown.
 Dataset concatenate(const std::vector<Dataset>& inputs);
 Step concatenate(Dataset second);
-/// Elements with the fields of one element of each input, until one input ends. If an input fails, the elements of the
-/// others in that row are dropped too, so that the inputs stay in step; of several errors in a row the first one is
-/// given. Throws if two fields have the same name.
+/// Elements with the fields of one element of each input, until one input ends. The rest of the longer inputs is left
+/// out, without an error or a warning; assert_cardinality() before zip() notices an input that is too short. If an
+/// input fails, the elements of the others in that row are dropped too, so that the inputs stay in step; of several
+/// errors in a row the first one is given. Throws if two fields have the same name.
 Dataset zip(const std::vector<Dataset>& inputs);
 
 }  // namespace headpond

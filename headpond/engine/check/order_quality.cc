@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMostPositions = 1'000'000, kTenths = 10;
 
-// Element i of the shuffle's input is nothing but its number.
+// Element i of the node's input is nothing but its number.
 class Numbers final : public View {
  public:
   Got at(int64_t i, Context& /*context*/, OutputSlots /*outputs*/, Element& out) const override {
@@ -64,20 +64,21 @@ OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t c
   return quality;
 }
 
-std::optional<OrderQuality> quality_of(const Node& shuffle, uint64_t seed, int64_t batch) {
-  const Node::Facts& facts = shuffle.facts();
-  const bool is_known = facts.is_of_library && facts.op == "shuffle" && facts.kind != Kind::stream;
-  if (!is_known || shuffle.slots() == kEndless || shuffle.slots() < 1) return std::nullopt;
-  Replace replaced(shuffle.input());
-  const auto view = view_of(shuffle, {.seed = seed, .epoch = 0, .observer = &replaced});
+std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch) {
+  if (!node.facts().permutes || node.kind() == Kind::stream) return std::nullopt;
+  const int64_t slots = node.slots();
+  if (slots == kEndless || slots < 1) return std::nullopt;
+  Replace replaced(node.input());
+  const auto view = view_of(node, {.seed = seed, .epoch = 0, .observer = &replaced});
   Context context;
   Element element;
   const auto source = [&](int64_t i) {
     element.clear();
-    return view->at(i, context, {}, element) == Got::value ? static_cast<int64_t>(element.key) : i;
+    const bool is_known = view->at(i, context, {}, element) == Got::value && element.key < static_cast<uint64_t>(slots);
+    return is_known ? static_cast<int64_t>(element.key) : i;
   };
-  OrderQuality quality = quality_of(source, shuffle.slots(), batch, kMostPositions);
-  quality.op = shuffle.title();
+  OrderQuality quality = quality_of(source, slots, batch, kMostPositions);
+  quality.op = node.title();
   return quality;
 }
 

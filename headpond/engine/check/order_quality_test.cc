@@ -3,6 +3,8 @@
 
 #include <numeric>
 
+#include "headpond/dataset/bases/choosing.h"
+#include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/check/order_quality_internal.h"
@@ -67,6 +69,32 @@ TEST(OrderQuality, AFewElementsAreOneBatch) {
   const OrderQuality quality = quality_of([](int64_t i) { return 2 - i; }, 3, 32, kAll);
   EXPECT_EQ(quality.mix, 1);
   EXPECT_EQ(quality.span, 2);
+}
+
+// An operator of a user: all elements, the last one first.
+class Backwards final : public Node {
+ public:
+  Backwards(const Node::Ref& input, bool says_so) : Node(facts_of(input, says_so)) {}
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    const auto from_the_end = [last = slots() - 1](int64_t i) { return last - i; };
+    return std::make_shared<PositionMap<decltype(from_the_end)>>(*this, view_of(input(), binding), from_the_end);
+  }
+
+ private:
+  static Facts facts_of(const Node::Ref& input, bool says_so) {
+    Facts facts = facts_over(input, "backwards", "", input->spec());
+    facts.permutes = says_so;
+    return facts;
+  }
+};
+
+TEST(OrderQuality, AnyOperatorThatPermutesHasOne) {
+  const Dataset numbers = range(1000);
+  const auto quality = quality_of(Backwards(numbers.node(), true), 0, 10);
+  ASSERT_TRUE(quality);
+  EXPECT_EQ(quality->displacement, 500);
+  EXPECT_EQ(quality->span, 999);
+  EXPECT_EQ(quality_of(Backwards(numbers.node(), false), 0, 10), std::nullopt) << "control";
 }
 
 TEST(OrderQuality, OfOtherOperatorsNothingIsKnown) {

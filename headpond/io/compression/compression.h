@@ -7,7 +7,7 @@
 
 namespace headpond {
 
-/// snappy stays the last one: is_known() counts up to it. What a new one needs: CONTRIBUTING.md, "How to add".
+/// snappy stays the last one: is_known() counts up to it. What a new one needs: docs/how_to_add.md, "A compression".
 enum class Compression : uint8_t {
   none,
   gzip,    ///< RFC 1952; several members are one stream.

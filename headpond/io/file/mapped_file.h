@@ -18,7 +18,8 @@ class UniqueFd;
 struct FileFacts;
 }  // namespace internal
 
-/// A regular file, mapped as long as it was when opened. Thread-safe.
+/// A regular file, mapped as long as it was when opened. Thread-safe. If another file gets its name, or it is removed,
+/// the mapping keeps the bytes of the file that was opened.
 ///
 /// A file that shrinks later does not end the program (docs/decisions/0003): its bytes become zeros. So after using the
 /// bytes call check(), or a cheaper function below; on an error discard everything derived from them.
@@ -47,7 +48,7 @@ class MappedFile {
   /// becomes zeros; check() does. Takes a few nanoseconds.
   bool lost() const;
   /// DataLoss iff lost(), or the file is shorter than when opened, or it was modified and its first 4 KiB differ. Looks
-  /// the file up by its name, so it sees no change of a file that was renamed or removed, only lost(). If only lost()
+  /// the file up by its name: once the name belongs to another file, or to none, only lost() counts. If only lost()
   /// tells of damage, the disk may have failed, and the error is transient, as EIO.
   Result<void> check() const;
   /// A check() for `read` alone, a part of bytes() that the caller has read; also DataLoss if its bytes became zeros.

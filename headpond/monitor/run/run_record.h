@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The record of a run in the file run.jsonl, while it lasts and afterwards: a RunLog takes a RunPoint about each second
-// (sample() in run_log.cc) and appends its line; read_run() reads the lines. How a figure is added: CONTRIBUTING.md,
-// "How to add". Format: docs/monitoring.md.
+// (sample() in run_log.cc) and appends its line; read_run() reads the lines. How a figure is added:
+// docs/how_to_add.md, "A figure of a run". Format: docs/monitoring.md.
 #pragma once
 
 #include <cstdint>

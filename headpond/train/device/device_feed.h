@@ -68,7 +68,7 @@ class DeviceFeed {
   class Iterator;
 
   /// The Loader outlives it, or its close(); nobody else takes from it. Throws Exception: InvalidArgument for a depth
-  /// below 1; the error of cuda_stream().
+  /// below 1; FailedPrecondition without a driver or a device.
   explicit DeviceFeed(Loader& loader, DeviceFeedOptions options = {});
   ~DeviceFeed();  ///< Calls close().
   DeviceFeed(const DeviceFeed&) = delete;
@@ -96,7 +96,7 @@ class DeviceFeed {
   const std::unique_ptr<Parts> parts_;
 };
 
-/// Single pass. The memory of a batch is free for the next one when the iterator goes on.
+/// Single pass. When it goes on it drops its batch: to keep one, copy or move it, or keep a tensor of it.
 class DeviceFeed::Iterator {
  public:
   using value_type = DeviceBatch;

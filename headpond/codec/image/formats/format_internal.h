@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the decoders of the smaller formats share: bytes with their errors, the size of an image, and where its pixels
-// go.
+// go. Which format a file has is decided in image.cc, by the bytes that it begins with (codec/signature.cc).
 #pragma once
 
 #include <fmt/format.h>

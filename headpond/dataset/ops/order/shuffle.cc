@@ -25,6 +25,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   }
   facts.random_streams = {options.name};
   facts.role = Role::order;
+  facts.permutes = true;
   facts.is_of_library = true;
   return facts;
 }
@@ -45,7 +46,8 @@ class Shuffle final : public Node {
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
     return internal::shuffle_stream(feed.open(input(), binding), key(binding), options_.window);
   }
-  bool iterates() const override { return kind() == Kind::stream; }  // Else the order would be another one.
+  // What has positions is never iterated: a stream's order is another one than the permutation.
+  bool iterates() const override { return kind() == Kind::stream; }
 
  private:
   RandomKey key(Binding binding) const {
