@@ -109,6 +109,9 @@ class Reader {
       refuse("--probes every says what the timeline shows, and this verb writes none", verb_.path);
     if (verb_.default_logdir == kNoFolder && to_.logdir.empty())
       refuse("--probes every says what the timeline shows: it needs --logdir DIR", verb_.path);
+    const std::string why = verb_.writes_none ? verb_.writes_none() : "";
+    if (!why.empty())
+      refuse(fmt::format("--probes every says what the timeline shows, and none is written {}", why), verb_.path);
   }
 
   const Flag* find(const std::string& name) const {

@@ -30,6 +30,8 @@ struct Verb {
   std::string default_seed = {};  ///< Empty: nothing random.
   bool has_progress = false;
   std::string default_logdir = {};  ///< kNewFolder or kNoFolder; empty: it writes no files of a run.
+  /// Why it writes none with the options that were read, as "without --analyze"; "": it writes some.
+  std::function<std::string()> writes_none = {};
 };
 
 /// Where a verb writes a run's files without --logdir.

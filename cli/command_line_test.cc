@@ -41,7 +41,13 @@ struct Program {
               .run = {},
               .takes_files = true},
              {.path = "go", .what = "goes", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNoFolder},
-             {.path = "learn", .what = "learns", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNewFolder}};
+             {.path = "learn", .what = "learns", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNewFolder},
+             {.path = "explore",
+              .what = "explores",
+              .declare = [this](Flags& flags) { flags.flag("really", really, ""); },
+              .run = {},
+              .default_logdir = kNoFolder,
+              .writes_none = [this] { return std::string(really ? "" : "without --really"); }}};
     return cli::parse(arguments, verbs, {"rng.normal"});
   }
 
@@ -49,6 +55,7 @@ struct Program {
   int64_t steps = 400, sleep_ms = 50;
   std::optional<double> lr;
   std::string feed = "queue", data;
+  bool really = false;
   std::vector<std::string> names;
 };
 
@@ -144,6 +151,10 @@ TEST(CommandLine, RefusesProbesOfATimelineThatIsNotWritten) {
   EXPECT_NE(program.parse({"go", "--probes", "every", "--logdir", "x"}).verb, nullptr);
   EXPECT_NE(program.parse({"go", "--probes", "sampled"}).verb, nullptr);
   EXPECT_NE(program.parse({"learn", "--probes", "every"}).verb, nullptr) << "it makes a folder";
+  EXPECT_THAT(program.parse({"explore", "--probes", "every", "--logdir", "x"}).text,
+              HasSubstr("none is written without --really"));
+  EXPECT_NE(program.parse({"explore", "--probes", "every", "--logdir", "x", "--really"}).verb, nullptr);
+  EXPECT_NE(program.parse({"explore", "--logdir", "x"}).verb, nullptr);
   const Variable probes("HEADPOND_PROBES", "every");
   EXPECT_NE(program.parse({"go"}).verb, nullptr) << "it may be meant for other verbs";
 }

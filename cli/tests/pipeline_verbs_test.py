@@ -196,11 +196,14 @@ class Run(PlanCase):
         self.assertIn("seed", self.expect(1, "run", "plan.toml", "--state-in", "state", "--seed", "3").stderr)
         self.plan(step("range", stop=100) + step("filter", predicate="x % 5 != 0") + step("shuffle", window=10))
         self.assertIn("x % 5 != 0", self.expect(1, "run", "plan.toml", "--state-in", "state").stderr)
-        state = bytearray((self.folder / "state").read_bytes())
+        (self.folder / "state").rename(self.folder / "whole")
+        state = bytearray((self.folder / "whole").read_bytes())
         state[len(state) // 2] ^= 1
         (self.folder / "state").write_bytes(state)
         found = self.json_of(self.expect(1, "run", "plan.toml", "--state-in", "state", "--json").stdout, "headpond.run/1")
-        self.assertEqual(found["error"]["kind"], "FailedPrecondition")
+        self.assertEqual(found["error"]["kind"], "DataLoss")
+        found = self.json_of(self.expect(1, "run", "plan.toml", "--state-in", "whole", "--json").stdout, "headpond.run/1")
+        self.assertEqual(found["error"]["kind"], "FailedPrecondition", "of another pipeline")
         self.expect(1, "run", "plan.toml", "--state-in", "nowhere")
 
     def test_order_out_names_each_element(self):
@@ -393,6 +396,15 @@ class Explain(PlanCase):
         self.assertIn("filter(x % 3 != 0", found["plan"])
         for rewrite in found["rewrites"]:
             self.expect_members(rewrite, "rule", "applied", "reason")
+
+    def test_probes_of_a_timeline_that_is_not_written_are_refused(self):
+        probes = "--probes every --logdir files".split()
+        self.assertIn("without --analyze", self.expect(2, "explain", "plan.toml", *probes).stderr)
+        for verb in ("profile", "diagnose"):
+            self.assertIn("with --run", self.expect(2, verb, "--run", "files", *probes).stderr)
+        self.assertFalse((self.folder / "files").exists())
+        self.expect(0, "explain", "plan.toml", "--analyze", *probes)
+        self.assertTrue(list((self.folder / "files").glob("timeline*")), "control")
 
     def test_analyze_adds_what_parts_cost(self):
         self.plan(step("range", stop=2000) + step("map", function="x + spin_us(100)") + step("batch", batch_size=10))

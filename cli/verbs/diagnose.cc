@@ -56,7 +56,8 @@ Verb diagnose_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
-          .default_logdir = kNoFolder};
+          .default_logdir = kNoFolder,
+          .writes_none = [flags] { return std::string(flags->run.empty() ? "" : "with --run"); }};
 }
 
 }  // namespace headpond::cli

@@ -70,7 +70,8 @@ Verb explain_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
-          .default_logdir = kNoFolder};
+          .default_logdir = kNoFolder,
+          .writes_none = [flags] { return std::string(flags->analyze ? "" : "without --analyze"); }};
 }
 
 }  // namespace headpond::cli
