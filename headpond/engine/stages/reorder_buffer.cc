@@ -567,13 +567,9 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
 
 // An item may hold nothing but the end.
 StageTrace::Ready ReorderBuffer::ready() const {
-  StageTrace::Ready ready;
-  for (const auto& item : items_) {
-    if (!item->ready) continue;
-    ready.items += item->elements > 0 ? 1 : 0;
-    ready.bytes += item->bytes;
-  }
-  return ready;
+  const auto has_elements = [](const auto& item)
+                                HEADPOND_REQUIRES(engine_state) { return item->ready && item->elements > 0; };
+  return {.items = std::count_if(items_.begin(), items_.end(), has_elements), .bytes = ready_bytes_};
 }
 
 StageStats ReorderBuffer::stats() const {
