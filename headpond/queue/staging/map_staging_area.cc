@@ -93,7 +93,8 @@ class MapStagingState : public std::enable_shared_from_this<MapStagingState> {
   std::map<int64_t, int64_t> by_age_ HEADPOND_GUARDED_BY(wait_queue_.mu);  // Keys of complete_.
   int64_t completed_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
   int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
-  StagingCounters counters_;
+  StagingCounters counters_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  StagingWaits waits_;
 };
 
 Result<Chosen> MapStagingState::chosen_by(const std::vector<int64_t>& indices) const {
@@ -166,9 +167,9 @@ Result<void> MapStagingState::put(int64_t key, Element element, const std::vecto
   if (!entry) return fail(entry.error());
   const int64_t bytes = byte_size(entry->parts);
   Result<void> result;
-  const WaitResult waited =
-      counters_.run(wait_queue_, CallKind::put, wait,
-                    [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) { return try_put(key, *entry, bytes, result); });
+  const WaitResult waited = waits_.run(wait_queue_, CallKind::put, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+    return try_put(key, *entry, bytes, result);
+  });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return result;
 }
@@ -234,11 +235,10 @@ Result<Keyed> MapStagingState::get(std::optional<int64_t> key, const std::vector
   if (!chosen) return fail(chosen.error());
   Result<Keyed> result;
   bool is_new = takes;
-  const WaitResult waited =
-      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
-        if (std::exchange(is_new, false)) counters_.begins_to_get(std::ssize(complete_));
-        return try_get(key, *chosen, takes, result);
-      });
+  const WaitResult waited = waits_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+    if (std::exchange(is_new, false)) counters_.begins_to_get(std::ssize(complete_));
+    return try_get(key, *chosen, takes, result);
+  });
   if (waited == WaitResult::go) return result;
   const std::string operation = takes ? "Get" : "Peek";
   const std::string of = key ? fmt::format("{} of key '{}'", operation, *key) : operation;
@@ -311,8 +311,9 @@ int64_t MapStagingState::bytes() {
 
 StagingStats MapStagingState::stats() {
   MutexLock lock(wait_queue_.mu);
-  StagingStats all = counters_.stats(std::ssize(complete_), bytes_);
-  all.capacity = options_.capacity;
+  StagingStats all{.capacity = options_.capacity, .size = std::ssize(complete_), .bytes = bytes_};
+  counters_.add_to(all);
+  waits_.add_to(all);
   return all;
 }
 

@@ -42,7 +42,8 @@ class StagingState : public std::enable_shared_from_this<StagingState> {
   WaitQueue wait_queue_;
   std::deque<Element> elements_ HEADPOND_GUARDED_BY(wait_queue_.mu);
   int64_t bytes_ HEADPOND_GUARDED_BY(wait_queue_.mu) = 0;
-  StagingCounters counters_;
+  StagingCounters counters_ HEADPOND_GUARDED_BY(wait_queue_.mu);
+  StagingWaits waits_;
 };
 
 Result<void> StagingState::put(Element element, const Wait& wait) {
@@ -52,9 +53,9 @@ Result<void> StagingState::put(Element element, const Wait& wait) {
   const int64_t bytes = byte_size(element);
   const int64_t limit = options_.memory_limit;
   if (limit > 0 && bytes > limit) return fail(above_memory_limit(bytes, limit, label()));
-  const WaitResult waited = counters_.run(
-      wait_queue_, CallKind::put, wait,
-      [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) { return is_first && try_put(element, bytes); });
+  const WaitResult waited =
+      waits_.run(wait_queue_, CallKind::put, wait,
+                 [&](bool is_first) HEADPOND_REQUIRES(wait_queue_.mu) { return is_first && try_put(element, bytes); });
   if (waited != WaitResult::go) return fail(wait_error("Put", waited, wait, text()));
   return {};
 }
@@ -71,11 +72,10 @@ bool StagingState::try_put(Element& element, int64_t bytes) {
 Result<Element> StagingState::get(const Wait& wait) {
   Element element;
   bool has_begun = false;
-  const WaitResult waited =
-      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
-        if (!std::exchange(has_begun, true)) counters_.begins_to_get(std::ssize(elements_));
-        return try_get(element);
-      });
+  const WaitResult waited = waits_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+    if (!std::exchange(has_begun, true)) counters_.begins_to_get(std::ssize(elements_));
+    return try_get(element);
+  });
   if (waited != WaitResult::go) return fail(wait_error("Get", waited, wait, text()));
   return element;
 }
@@ -95,12 +95,11 @@ Result<Element> StagingState::peek(int64_t index, const Wait& wait) {
                 fmt::format("{}: expected an index of at least 0, received {}", label(), index));
   }
   Element element;
-  const WaitResult waited =
-      counters_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
-        if (std::cmp_less_equal(elements_.size(), index)) return false;
-        element = elements_[static_cast<size_t>(index)];
-        return true;
-      });
+  const WaitResult waited = waits_.run(wait_queue_, CallKind::take, wait, [&](bool) HEADPOND_REQUIRES(wait_queue_.mu) {
+    if (std::cmp_less_equal(elements_.size(), index)) return false;
+    element = elements_[static_cast<size_t>(index)];
+    return true;
+  });
   if (waited != WaitResult::go) return fail(wait_error(fmt::format("Peek({})", index), waited, wait, text()));
   return element;
 }
@@ -125,8 +124,9 @@ int64_t StagingState::bytes() {
 
 StagingStats StagingState::stats() {
   MutexLock lock(wait_queue_.mu);
-  StagingStats all = counters_.stats(std::ssize(elements_), bytes_);
-  all.capacity = options_.capacity;
+  StagingStats all{.capacity = options_.capacity, .size = std::ssize(elements_), .bytes = bytes_};
+  counters_.add_to(all);
+  waits_.add_to(all);
   return all;
 }
 

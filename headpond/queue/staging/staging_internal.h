@@ -42,11 +42,19 @@ inline void staging_must_agree(const Agreement& agreement, const StagingOptions&
   agreement.on_components(has, given);
 }
 
-/// What an area counts of its calls. Guarded by the area's lock, but for the waits.
-class StagingCounters {
+/// False in a build that measures what counting costs (HEADPOND_STATS=OFF).
+#if defined(HEADPOND_NO_STATS)
+inline constexpr bool kAreasCount = false;
+#else
+inline constexpr bool kAreasCount = true;
+#endif
+
+/// How long the calls of an area waited.
+class StagingWaits {
  public:
   /// WaitQueue::run(), and counts the call's wait.
   WaitResult run(WaitQueue& queue, CallKind kind, const Wait& wait, const WaitQueue::Attempt& attempt) {
+    if (!kAreasCount) return queue.run(kind, wait, attempt);
     int64_t since = 0;
     const WaitResult result = queue.run(kind, wait, [&](bool is_first) {
       const bool is_done = attempt(is_first);
@@ -54,47 +62,52 @@ class StagingCounters {
       return is_done;
     });
     if (since != 0 && wait.timeout.count() > 0) {
-      (kind == CallKind::put ? puts_ : gets_).waits.add_without_lock(now_ns() - since);
+      (kind == CallKind::put ? puts_ : gets_).add_without_lock(now_ns() - since);
     }
     return result;
   }
-  /// The area has so many elements, and bytes, after a put. `is_whole`: it added an element.
-  void has_put(int64_t size, int64_t bytes, bool is_whole = true) {
-    bytes_peak_ = std::max(bytes_peak_, bytes);
-    if (is_whole) puts_.sizes.add(puts_.count++, size);
-  }
-  /// The first attempt of a get finds so many.
-  void begins_to_get(int64_t size) { gets_.sizes.add(gets_begun_++, size); }
-  void has_taken() { ++gets_.count; }
-
-  /// Of what the counters know.
-  StagingStats stats(int64_t size, int64_t bytes) const {
-    return {.puts = puts_.count,
-            .gets = gets_.count,
-            .put_waits = puts_.waits.count(),
-            .get_waits = gets_.waits.count(),
-            .put_wait_ns = puts_.waits.total_ns(),
-            .get_wait_ns = gets_.waits.total_ns(),
-            .put_wait_p50_ns = puts_.waits.quantile_ns(0.5),
-            .put_wait_p99_ns = puts_.waits.quantile_ns(0.99),
-            .get_wait_p50_ns = gets_.waits.quantile_ns(0.5),
-            .get_wait_p99_ns = gets_.waits.quantile_ns(0.99),
-            .put_size_mean = puts_.sizes.mean(),
-            .get_size_mean = gets_.sizes.mean(),
-            .size = size,
-            .size_peak = puts_.sizes.peak(),
-            .bytes = bytes,
-            .bytes_peak = bytes_peak_};
+  void add_to(StagingStats& stats) const {
+    stats.put_waits = puts_.count();
+    stats.get_waits = gets_.count();
+    stats.put_wait_ns = puts_.total_ns();
+    stats.get_wait_ns = gets_.total_ns();
+    stats.put_wait_p50_ns = puts_.quantile_ns(0.5);
+    stats.put_wait_p99_ns = puts_.quantile_ns(0.99);
+    stats.get_wait_p50_ns = gets_.quantile_ns(0.5);
+    stats.get_wait_p99_ns = gets_.quantile_ns(0.99);
   }
 
  private:
-  struct Side {
-    WaitCell waits;
-    SizesSeen sizes;
-    int64_t count = 0;
-  };
-  Side puts_, gets_;
-  int64_t gets_begun_ = 0;
+  WaitCell puts_, gets_;
+};
+
+/// What an area counts of its elements. Guarded by the area's lock.
+class StagingCounters {
+ public:
+  /// The area has so many elements, and bytes, after a put. `is_whole`: it added an element.
+  void has_put(int64_t size, int64_t bytes, bool is_whole = true) {
+    if (!kAreasCount) return;
+    bytes_peak_ = std::max(bytes_peak_, bytes);
+    if (is_whole) put_sizes_.add(puts_++, size);
+  }
+  /// The first attempt of a get finds so many.
+  void begins_to_get(int64_t size) {
+    if (kAreasCount) get_sizes_.add(gets_begun_++, size);
+  }
+  void has_taken() { gets_ += kAreasCount ? 1 : 0; }
+
+  void add_to(StagingStats& stats) const {
+    stats.puts = puts_;
+    stats.gets = gets_;
+    stats.put_size_mean = put_sizes_.mean();
+    stats.get_size_mean = get_sizes_.mean();
+    stats.size_peak = put_sizes_.peak();
+    stats.bytes_peak = bytes_peak_;
+  }
+
+ private:
+  SizesSeen put_sizes_, get_sizes_;
+  int64_t puts_ = 0, gets_ = 0, gets_begun_ = 0;
   int64_t bytes_peak_ = 0;
 };
 
