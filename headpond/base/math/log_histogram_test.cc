@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 namespace headpond {
@@ -42,6 +43,20 @@ TEST(LogHistogram, FindsTheRankOfAQuantile) {
   EXPECT_NEAR(static_cast<double>(histogram.quantile(0.5)), 500, 500 / 8.0);
   EXPECT_NEAR(static_cast<double>(histogram.quantile(0.99)), 990, 990 / 8.0);
   EXPECT_EQ(histogram.quantile(0), 1);
+}
+
+TEST(LogHistogram, FindsTheRankAmongTheValuesOfTwo) {
+  LogHistogram small;
+  SharedLogHistogram large;
+  for (int64_t value = 1; value <= 6; ++value) small.add(value);
+  EXPECT_EQ(small.quantile_with(large, 0.5), 3) << "the other one is empty";
+  EXPECT_EQ(LogHistogram().quantile_with(large, 0.5), 0) << "both are";
+  for (int64_t value = 7; value <= 15; ++value) large.add(value);
+  for (const double share : {0.2, 0.4, 0.6, 0.8, 1.0}) {
+    EXPECT_EQ(small.quantile_with(large, share), std::lround(15 * share));
+    EXPECT_EQ(large.quantile_with(small, share), std::lround(15 * share));
+  }
+  EXPECT_EQ(small.quantile(1), 6) << "control: alone";
 }
 
 TEST(LogHistogram, CountsANegativeValueAsZero) {
