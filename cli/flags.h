@@ -34,9 +34,9 @@ struct Flag {
   bool is_value_optional = false;  ///< Then a missing value is "-".
 };
 
-/// Each option is also set by an environment variable, without code of the verb; the command line wins. Returns its
-/// name: HEADPOND_SLEEP_MS for "sleep-ms". Empty for "data": HEADPOND_DATA is
-/// the folder of the tests' data sets.
+/// Each option is also set by an environment variable, without code of the verb; the command line wins. Returns the
+/// variable's name: HEADPOND_SLEEP_MS for "sleep-ms". Empty for "data", because HEADPOND_DATA is the folder of the
+/// tests' data sets.
 std::string environment_variable(const std::string& name);
 
 /// What a verb declares. `spec` is "name" or "name PLACEHOLDER"; without a placeholder it follows from the type. A

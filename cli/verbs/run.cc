@@ -190,7 +190,8 @@ Result<Loader> open_loader(const plan::PlanFile& plan, const Session& session, c
   Result<std::string> state = std::string(reinterpret_cast<const char*>(file->data()), file->size());
   if (!flags.migrate_from.empty()) state = migrated(*state, plan, session, flags);
   auto loader = state ? Loader::restored(plan.dataset, options, *state) : Result<Loader>(fail(state.error()));
-  if (!loader) return fail(loader.error().kind(), fmt::format("{}: {}", flags.state_in, with_causes(loader.error())));
+  if (!loader)
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", flags.state_in, with_causes(loader.error())));
   return loader;
 }
 

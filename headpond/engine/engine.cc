@@ -268,7 +268,6 @@ void add_buffer(StageStats more, StageStats& stage) {
   stage.ready += more.ready;
   stage.mean_ready += more.mean_ready;
   stage.mean_ahead += more.mean_ahead;
-  stage.ready_bytes += more.ready_bytes;
   stage.unit_bytes = std::max(stage.unit_bytes, more.unit_bytes);
   if (stage.operators.empty()) stage.operators = std::move(more.operators);
 }

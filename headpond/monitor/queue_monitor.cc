@@ -120,6 +120,7 @@ class QueueMonitor::State {
   int64_t add(QueueSource source);
   void remove(int64_t id);
   QueueSummary summary(int64_t id);
+  std::string name(int64_t id);
   void start(const std::shared_ptr<State>& self) {
     thread_ = Thread("monitor", [self] { self->run(); });
   }
@@ -187,6 +188,11 @@ void QueueMonitor::State::remove(int64_t id) {
   wake_.notify_all();
   while (!stopped_ && answered_ < mine && !is_own_thread()) wake_.wait(mu_);
   queues_.erase(id);
+}
+
+std::string QueueMonitor::State::name(int64_t id) {
+  MutexLock lock(mu_);
+  return queues_.at(id).source.name;
 }
 
 QueueSummary QueueMonitor::State::summary(int64_t id) {
@@ -320,6 +326,7 @@ void QueueMonitor::Handle::reset() {
   state_.reset();
 }
 
+std::string QueueMonitor::Handle::name() const { return state_->name(id_); }
 QueueSummary QueueMonitor::Handle::summary() const { return state_->summary(id_); }
 
 }  // namespace headpond

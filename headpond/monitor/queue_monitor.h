@@ -45,9 +45,11 @@ struct QueueSource {
   int64_t capacity = -1;          ///< < 0: unbounded.
   int64_t min_after_dequeue = 0;  ///< 0: not a shuffle queue.
   std::function<QueueFill()> fill;
-  std::string summary_name = "";               ///< The tag's last part, in place of "fraction_...".
-  int64_t element_bytes = 0;                   ///< Bytes of an element's payload; 0: not known, or it differs.
-  std::function<QueueFigures()> figures = {};  ///< Called as `fill`, but less often; empty: it does not count.
+  std::string summary_name = "";  ///< The tag's last part, in place of "fraction_...".
+  int64_t element_bytes = 0;      ///< Bytes of an element's payload; 0: not known, or it differs.
+  /// Empty: it does not count. Called as `fill`, but less often, and by the thread that ends the watch; it must not
+  /// call the RunLog that watches.
+  std::function<QueueFigures()> figures = {};
 };
 
 /// Keeps the queue itself alive as long as it is registered.
@@ -131,6 +133,8 @@ class QueueMonitor {
     void reset();
     /// Also after the monitor itself is gone. REQUIRES: a registered queue.
     QueueSummary summary() const;
+    /// The source's name; of several sources of one name, "queue", "queue_1", and so on. REQUIRES: a registered queue.
+    std::string name() const;
 
    private:
     friend class QueueMonitor;

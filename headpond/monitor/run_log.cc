@@ -217,8 +217,11 @@ int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<Q
   if (!monitor_) throw Exception(Error(ErrorKind::FailedPrecondition, "RunLog: it was closed"));
   const int64_t id = next_id_++;
   if (queue) {
-    queue_sources_.emplace(id, *queue);
-    queues_.emplace(id, monitor_->watch(std::move(*queue)));
+    QueueSource kept = *queue;
+    QueueMonitor::Handle handle = monitor_->watch(std::move(*queue));  // Throws for one that cannot be watched.
+    kept.name = handle.name();
+    queue_sources_.emplace(id, std::move(kept));
+    queues_.emplace(id, std::move(handle));
   }
   if (!source) return id;
   const auto is_taken = [&](const std::string& name) HEADPOND_REQUIRES(mu_) {
@@ -347,6 +350,7 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
   std::vector<MemoryUse> queues;
   queues.reserve(queue_sources_.size());
   for (const auto& [id, queue] : queue_sources_) {
+    if (!queue.figures && queue.element_bytes <= 0) continue;
     const int64_t bytes = queue.figures ? queue.figures().bytes : queue.fill().size * queue.element_bytes;
     queues.push_back({"queue/" + queue.name, bytes});
   }

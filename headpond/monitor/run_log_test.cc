@@ -14,7 +14,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "headpond/base/clock.h"
@@ -62,6 +64,34 @@ class RunLogTest : public testing::Test {
 
 Dataset numbers() {
   return range(160) | map([](int64_t x) { return x + 1; }) | batch(4);
+}
+
+TEST_F(RunLogTest, AQueueThatCannotBeWatchedLeavesNothingBehind) {
+  auto log = open();
+  EXPECT_THROW((void)log->watch(QueueSource{.name = "x"}), Exception);
+  Loader loader(numbers(), {.threads = 1});
+  {
+    const RunLog::Watch watched = log->watch(loader);
+    while (loader.next()) {
+    }
+  }
+  ASSERT_TRUE(log->close());
+  for (const RunPoint& point : record().points) EXPECT_THAT(point.hand_offs, testing::IsEmpty());
+}
+
+TEST_F(RunLogTest, QueuesOfOneNameHaveTheirOwnRows) {
+  auto log = open();
+  const auto source = [](int64_t peak) {
+    return QueueSource{.name = "input",
+                       .capacity = 4,
+                       .fill = [] { return QueueFill(); },
+                       .figures = [peak] { return QueueFigures{.capacity = 4, .size_peak = peak}; }};
+  };
+  { const RunLog::Watch first = log->watch(source(1)), second = log->watch(source(2)); }
+  ASSERT_TRUE(log->close());
+  std::map<std::string, int64_t> peaks;
+  for (const QueueRecord& one : last_hand_offs(record())) peaks[one.name] = one.figures.size_peak;
+  EXPECT_EQ(peaks, (std::map<std::string, int64_t>{{"input", 1}, {"input_1", 2}}));
 }
 
 TEST_F(RunLogTest, APointTellsWhoHoldsTheMemory) {

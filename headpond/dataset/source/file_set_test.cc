@@ -121,7 +121,9 @@ TEST(FileSet, ThreadsShareAPoolOfFewerFiles) {
       });
     }
   }
-  EXPECT_LE(g_most_open, 70 + 6 + 1);
+  // A thread may have two outside of the pool: one that it closes, and the one that it reads, for which others have put
+  // another file into the pool meanwhile.
+  EXPECT_LE(g_most_open, 70 + 2 * 6);
 }
 
 TEST(FileSet, AllSetsTogetherHaveALimit) {

@@ -65,7 +65,8 @@ OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t c
 }
 
 std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch) {
-  if (!node.facts().permutes || node.kind() == Kind::stream) return std::nullopt;
+  if (!node.facts().permutes || node.facts().inputs.size() != 1) return std::nullopt;
+  if (node.kind() == Kind::stream || node.iterates()) return std::nullopt;
   const int64_t slots = node.slots();
   if (slots == kEndless || slots < 1) return std::nullopt;
   Replace replaced(node.input());

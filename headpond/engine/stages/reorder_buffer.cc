@@ -160,7 +160,7 @@ bool ReorderBuffer::take(WorkItems& dropped) {
 void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
-  ready_bytes_ -= current_->bytes;
+  count_ready_bytes(-current_->bytes);
   ++counters_.takes;
   is_starved_ = false;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
@@ -206,7 +206,7 @@ void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
     host_.memory.release(std::exchange((*item)->reserved, 0));
     if (!(*item)->ready) continue;
     host_.memory.remove_ready((*item)->bytes);
-    ready_bytes_ -= (*item)->bytes;
+    count_ready_bytes(-(*item)->bytes);
   }
   dropped.insert(dropped.end(), first, items_.end());
   items_.erase(first, items_.end());
@@ -519,7 +519,7 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   elements_made_ += item.elements;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
-  ready_bytes_ += item.bytes;
+  count_ready_bytes(item.bytes);
   const int64_t largest = costs_.largest_bytes();
   const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
   costs_.add_completed(item.elements, item.bytes, item.ready_ns - item.begun_ns, most_bytes);
@@ -528,10 +528,15 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   if (any_order_ || &item == items_.front().get()) host_.made_progress();
 }
 
+void ReorderBuffer::count_ready_bytes(int64_t more) {
+  ready_bytes_ += more;
+  counters_.ready_bytes += more;
+}
+
 void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
   if (!kCounts) return;
   counters_.elements += item.elements;
-  counters_.ready_bytes_peak = std::max(counters_.ready_bytes_peak, ready_bytes_);
+  counters_.ready_bytes_peak = std::max(counters_.ready_bytes_peak, counters_.ready_bytes);
   host_.last_ready_ns.store(now, std::memory_order_relaxed);
   counters_.units.add(static_cast<float>(now - item.begun_ns));
   if (is_starved_ && (any_order_ || &item == items_.front().get())) {
@@ -588,7 +593,7 @@ StageStats ReorderBuffer::stats() const {
   stats.idle_p50_ns = counters_.idle.quantile(0.5);
   stats.idle_p99_ns = counters_.idle.quantile(0.99);
   stats.mean_ahead = opened_ > 0 ? ahead_seen_ / static_cast<double>(opened_) : 0;
-  stats.ready_bytes = ready_bytes_;
+  stats.ready_bytes = counters_.ready_bytes;
   stats.ready_bytes_peak = counters_.ready_bytes_peak;
   return stats;
 }

@@ -132,6 +132,7 @@ class ReorderBuffer : public WorkSource {
   void task_begins(Task& task) HEADPOND_REQUIRES(engine_state);
   void task_ended(const Task& task, const Done& done) HEADPOND_REQUIRES(engine_state);
   void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
+  void count_ready_bytes(int64_t more) HEADPOND_REQUIRES(engine_state);
   void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
   std::string position();

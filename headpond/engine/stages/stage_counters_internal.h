@@ -92,8 +92,8 @@ struct StageCounters {
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
   int64_t read_bytes = 0;
   int64_t holes = 0, errors = 0;
-  int64_t ready_bytes_peak = 0;  // Of one buffer.
-  LogHistogram starved, idle;    // Each time of starved_ns; of full_ns and refused_ns.
+  int64_t ready_bytes = 0, ready_bytes_peak = 0;
+  LogHistogram starved, idle;  // Each time of starved_ns; of full_ns and refused_ns.
 
   void add_starved(int64_t ns) {
     starved_ns += static_cast<double>(ns);

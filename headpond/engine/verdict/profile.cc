@@ -206,7 +206,8 @@ std::string blocked_in(const ThreadsSeen& seen) {
   if (blocked == 0) return "";
   const auto& [name, count] =
       *std::max_element(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return fmt::format("{} {:.0f} %", name, 100 * static_cast<double>(count) / static_cast<double>(blocked));
+  return fmt::format("{} {:.0f} % of {}", name, 100 * static_cast<double>(count) / static_cast<double>(blocked),
+                     blocked);
 }
 
 std::string to_string(const std::vector<ProfileRow>& rows) {
@@ -243,7 +244,9 @@ void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
     json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
     json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
     json.member("bytes", row.bytes).member("held_bytes", row.held_bytes).member("peak_bytes", row.peak_bytes);
-    json.member("read_bytes", row.read_bytes).member("blocked_in", blocked_in(row.seen));
+    json.member("read_bytes", row.read_bytes).key("seen").begin_object();
+    json.member("runs", row.seen.runs).member("locked", row.seen.locked).member("reads", row.seen.reads);
+    json.member("sleeps", row.seen.sleeps).member("talks", row.seen.talks).member("other", row.seen.other).end_object();
     json.end_object();
   }
   json.end_array();

@@ -47,7 +47,8 @@ struct ProfileRow {
   ThreadsSeen seen = {};
 };
 
-/// What threads that were blocked were blocked in for the most part: "lock 86 %"; empty if none was seen.
+/// What threads that were blocked were blocked in for the most part, and of how many looks: "lock 75 % of 4"; empty if
+/// none was seen.
 std::string blocked_in(const ThreadsSeen& seen);
 
 /// InvalidArgument for a `show` or `hide` that is no regular expression.

@@ -57,10 +57,10 @@ TEST(Profile, SaysWhatOperatorsWereBlockedIn) {
   stats.stages[0].operators[1].seen = {.runs = 5, .locked = 3, .sleeps = 1};
   stats.stages[1].seen = {.reads = 2};
   const auto rows = profile_of(stats, {.view = ProfileView::scope}).value();
-  EXPECT_EQ(blocked_in(rows[0].seen), "file 100 %") << "a stage without measured operators";
+  EXPECT_EQ(blocked_in(rows[0].seen), "file 100 % of 2") << "a stage without measured operators";
   EXPECT_EQ(blocked_in(rows[1].seen), "") << "it computes";
-  EXPECT_EQ(blocked_in(rows[2].seen), "lock 75 %");
-  EXPECT_THAT(to_string(rows), HasSubstr("lock 75 %\n"));
+  EXPECT_EQ(blocked_in(rows[2].seen), "lock 75 % of 4");
+  EXPECT_THAT(to_string(rows), HasSubstr("lock 75 % of 4\n"));
   const auto by_name = profile_of(stats, {.view = ProfileView::op}).value();
   EXPECT_EQ(by_name[0].seen.runs, 14) << "both maps";
 }
@@ -127,6 +127,7 @@ TEST(Profile, IsATableAndAnArray) {
   JsonWriter json;
   write_profile(json, rows);
   EXPECT_THAT(std::string(json.text()), HasSubstr(R"({"name":"map","stage":"map|map|batch","depth":0,"calls":640,)"));
+  EXPECT_THAT(std::string(json.text()), HasSubstr(R"("seen":{"runs":0,"locked":0,)"));
   EXPECT_THAT(profile_of({}).value(), testing::IsEmpty());
 }
 

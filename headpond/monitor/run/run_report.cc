@@ -155,8 +155,8 @@ std::string kinds_table(const StepStats& steps) {
   std::string rows;
   for (const auto& [kind, all_ns, times] : {std::tuple{"start", steps.startup_ns, steps.startup},
                                             {"beginnings of epochs", steps.edge_ns, steps.edge},
-                                            {"bursts", steps.burst_ns, steps.burst},
-                                            {"sustained", steps.sustained_ns, steps.sustained}}) {
+                                            {"others", steps.burst_ns, steps.burst},
+                                            {"where most calls waited", steps.sustained_ns, steps.sustained}}) {
     if (times.calls == 0) continue;
     rows += fmt::format(
         "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
@@ -271,8 +271,9 @@ std::string queues_table(const RunRecord& run) {
   }
   if (rows.empty()) return "";
   return "<div class=\"scroll\"><table><tr><th>queue</th><th class=\"n\">capacity</th><th class=\"n\">most "
-         "inside</th><th class=\"n\">after a put</th><th class=\"n\">before a take</th><th class=\"n\">most "
-         "bytes</th><th class=\"n\">waited for (p50, p99)</th><th class=\"n\">no room (p50, p99)</th></tr>\n" +
+         "inside</th><th class=\"n\">inside after a put</th><th class=\"n\">inside before a take</th><th "
+         "class=\"n\">most bytes</th><th class=\"n\">waits for elements (p50, p99)</th><th class=\"n\">waits for room "
+         "(p50, p99)</th></tr>\n" +
          rows + "</table></div>\n";
 }
 
