@@ -67,11 +67,11 @@ QueueFigures figures_of(const StagingStats& stats) {
           .full_p99_ns = stats.put_wait_p99_ns};
 }
 
-QueueSource source_of(const auto& area, std::string summary_name) {
+QueueSource source_of(const auto& area, const std::string& summary_name) {
   return {.name = area.name(),
           .capacity = area.stats().capacity,
           .fill = [area] { return QueueFill{.size = area.size(), .waiting = area.waiting_gets()}; },
-          .summary_name = std::move(summary_name),
+          .summary_name = summary_name,
           .figures = [area] { return figures_of(area.stats()); }};
 }
 
@@ -90,11 +90,11 @@ QueueSource queue_source(const Queue& queue, std::string summary_name) {
           [queue] { return figures_of(queue.stats()); }};
 }
 
-QueueSource queue_source(const StagingArea& area, std::string summary_name) {
-  return source_of(area, std::move(summary_name));
+QueueSource queue_source(const StagingArea& area, const std::string& summary_name) {
+  return source_of(area, summary_name);
 }
-QueueSource queue_source(const MapStagingArea& area, std::string summary_name) {
-  return source_of(area, std::move(summary_name));
+QueueSource queue_source(const MapStagingArea& area, const std::string& summary_name) {
+  return source_of(area, summary_name);
 }
 
 int64_t obtainable(const QueueSource& source, QueueFill fill) {

@@ -54,8 +54,8 @@ struct QueueSource {
 
 /// Keeps the queue itself alive as long as it is registered.
 QueueSource queue_source(const Queue& queue, std::string summary_name = "");
-QueueSource queue_source(const StagingArea& area, std::string summary_name = "");
-QueueSource queue_source(const MapStagingArea& area, std::string summary_name = "");
+QueueSource queue_source(const StagingArea& area, const std::string& summary_name = "");
+QueueSource queue_source(const MapStagingArea& area, const std::string& summary_name = "");
 
 /// `queue`: "queue/<name>/fraction_of_32_full", which TensorBoard groups under "queue"; `tf1`: TensorFlow 1's
 /// "<name>/fraction_of_32_full".
