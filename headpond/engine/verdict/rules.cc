@@ -38,6 +38,27 @@ double queue_share(const Figures& figures) {
   return share(queue, all);
 }
 
+// What tasks and the step compute, of what the Loader's processors can; a little is always lost between tasks.
+constexpr double kUsedUp = 0.8;
+
+double used_share(const Question& q) {
+  return share(q.model.cpu + q.model.program_cpu, q.model.processors / std::max(measured_rate(q.figures), 1e-9));
+}
+
+// The share of the time that the threads work, all stages together.
+double busy_share(const Question& q) {
+  const Figures& f = q.figures;
+  double busy_ns = f.work_ns * std::max(f.program_cpu_share, 0.0);
+  for (const StageFigures& stage : f.stages) busy_ns += stage.totals.open.wall_ns + stage.totals.make.wall_ns;
+  return share(busy_ns, f.time_ns * q.model.processors);
+}
+
+// Of its time without waits for a processor, how much a stage computes.
+double compute_share(const StageTotals& totals) {
+  const double cpu_ns = totals.open.cpu_ns + totals.make.cpu_ns;
+  return share(cpu_ns, cpu_ns + totals.open.blocked_ns + totals.make.blocked_ns);
+}
+
 constexpr double kCrowded = 0.77, kNotCrowded = 0.38;  // Twice the calls: each 1.7, 1.3 times as long.
 
 // Whether tasks that are blocked in a futex wait for each other. They may as well wait for what others bring them, a
@@ -194,6 +215,15 @@ Holds oversubscribed_by_teams(const Question& q) {
                  })}};
 }
 
+// One task at a time, as many steps as there are: what they would be if tasks did not wait for each other.
+Change without_the_lock(const Question& q) {
+  Model now = q.model;
+  now.blocked = 0;
+  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
+  return change({q.figures, q.limiting, now}, "hold the lock for less time, or avoid it", "", "",
+                [](Model& m) { m.serial = 0; });
+}
+
 // A task that holds a lock runs or sleeps, and the others wait for it.
 Holds user_lock(const Question& q) {
   constexpr double kInside = 1.5, kRun = 1.15, kBlocked = 0.25;
@@ -203,16 +233,27 @@ Holds user_lock(const Question& q) {
   const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
   if (inside < kInside || run > kRun || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
   if (!waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
-  // One task at a time: as many steps as there are.
-  Model now = q.model;
-  now.blocked = 0;
-  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
-  const auto without = [](Model& m) { m.serial = 0; };
-  return Finding{
-      .evidence = {{"tasks at once", inside, kInside},
-                   {"of these, that compute", run, kRun},
-                   {"share of blocked tasks that are in a lock", locked, 0.5}},
-      .changes = {change({q.figures, q.limiting, now}, "hold the lock for less time, or avoid it", "", "", without)}};
+  return Finding{.evidence = {{"tasks at once", inside, kInside},
+                              {"of these, that compute", run, kRun},
+                              {"share of blocked tasks that are in a lock", locked, 0.5}},
+                 .changes = {without_the_lock(q)}};
+}
+
+// Tasks that hold a lock for a part of their time only: they compute side by side for the rest. Who waits in a futex
+// waits for another task, if no other thread of the process computes.
+Holds user_lock_in_part(const Question& q) {
+  constexpr double kInside = 1.5, kBlocked = 0.25, kForeign = 0.1;
+  if (q.limiting == nullptr) return std::nullopt;
+  const Figures& f = q.figures;
+  const double inside = share(make_of(q).wall_ns, f.time_ns), blocked = blocked_share(make_of(q));
+  const double foreign = share(f.process_cpus_in_waits - f.own_cpus_in_waits, f.process_cpus_in_waits);
+  if (inside < kInside || blocked <= kBlocked || foreign > kForeign) return std::nullopt;
+  if (!waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
+  return Finding{.evidence = {{"tasks at once", inside, kInside},
+                              {"share of tasks that is blocked", blocked, kBlocked},
+                              {"share of blocked tasks that are in a lock",
+                               share(q.limiting->seen_locked, q.limiting->seen_blocked), 0.5}},
+                 .changes = {without_the_lock(q)}};
 }
 
 std::optional<double> serial_busy(const Question& q) {
@@ -306,6 +347,7 @@ Holds latency_bound(const Question& q) {
   if (q.limiting == nullptr) return std::nullopt;
   const double blocked = blocked_share(make_of(q)), inside = share(make_of(q).wall_ns, q.figures.time_ns);
   if (blocked <= kBlocked || q.limiting->crowding.value_or(0) >= kNotCrowded) return std::nullopt;
+  if (used_share(q) > kUsedUp) return std::nullopt;  // More calls at once would wait for a processor.
   if (waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
   Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked}, {"tasks at once", inside, 0}}};
   const double enough = std::ceil(q.model.blocked / std::max({q.model.program, q.model.serial, 1e-6}));
@@ -348,28 +390,57 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
   }));
 }
 
+void add_processors(const Question& q, std::vector<Change>& changes) {
+  const Figures& f = q.figures;
+  if (f.threads < f.processors) {
+    changes.push_back(change(q, "let all processors compute", "threads", fmt::format("{}", f.processors),
+                             [&](Model& m) { m.processors = f.processors; }));
+    return;
+  }
+  changes.push_back(
+      change(q, "one more processor", "", fmt::format("{}", f.processors + 1), [](Model& m) { m.processors += 1; }));
+}
+
 Holds cpu_bound(const Question& q) {
   constexpr double kCpu = 0.8, kBusy = 0.9;
-  const Figures& f = q.figures;
   if (q.limiting == nullptr) return std::nullopt;
-  const StageTotals& totals = q.limiting->totals;
-  const double cpu_ns = totals.open.cpu_ns + totals.make.cpu_ns;
-  const double cpu = share(cpu_ns, cpu_ns + totals.open.blocked_ns + totals.make.blocked_ns);
-  double busy_ns = f.work_ns * std::max(f.program_cpu_share, 0.0);
-  for (const StageFigures& stage : f.stages) busy_ns += stage.totals.open.wall_ns + stage.totals.make.wall_ns;
-  const double busy = share(busy_ns, f.time_ns * q.model.processors);
-  if (cpu <= kCpu || (busy <= kBusy && f.threads > 0)) return std::nullopt;
+  const double cpu = compute_share(q.limiting->totals), busy = busy_share(q);
+  if (cpu <= kCpu || (busy <= kBusy && q.figures.threads > 0)) return std::nullopt;
   Finding finding{.evidence = {{"share of its time that the stage computes", cpu, kCpu},
                                {"share of the time that threads work", busy, kBusy}}};
-  if (f.threads < f.processors) {
-    finding.changes.push_back(change(q, "let all processors compute", "threads", fmt::format("{}", f.processors),
-                                     [&](Model& m) { m.processors = f.processors; }));
+  add_cache(q, finding.changes);
+  add_processors(q, finding.changes);
+  return finding;
+}
+
+// Tasks wait, too, but the processors have nothing left.
+Holds processors_used_up(const Question& q) {
+  if (q.limiting == nullptr || used_share(q) <= kUsedUp) return std::nullopt;
+  Finding finding{
+      .evidence = {{"share of the processors' time that tasks and the step compute", used_share(q), kUsedUp},
+                   {"share of its time that the stage computes", compute_share(q.limiting->totals), 0}}};
+  add_cache(q, finding.changes);
+  add_processors(q, finding.changes);
+  return finding;
+}
+
+// Each thread is always in a task, which computes for most of its time and waits for the rest: while it waits, its
+// processor has nothing to do.
+Holds computes_and_waits(const Question& q) {
+  constexpr double kCpu = 0.5, kBusy = 0.9, kBlocked = 0.1;
+  if (q.limiting == nullptr || q.figures.threads <= 0) return std::nullopt;
+  const double cpu = compute_share(q.limiting->totals), busy = busy_share(q);
+  if (cpu < kCpu || busy <= kBusy) return std::nullopt;
+  Finding finding{.evidence = {{"share of its time that the stage computes", cpu, kCpu},
+                               {"share of the time that threads work", busy, kBusy}}};
+  if (blocked_share(make_of(q)) > kBlocked) {
+    Model now = q.model;
+    now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
+    finding.changes.push_back(change({q.figures, q.limiting, now}, "let other tasks compute while one waits",
+                                     "blocking", "true", [](Model& m) { m.serial = 0; }));
   }
   add_cache(q, finding.changes);
-  if (f.threads >= f.processors) {
-    finding.changes.push_back(
-        change(q, "one more processor", "", fmt::format("{}", f.processors + 1), [](Model& m) { m.processors += 1; }));
-  }
+  add_processors(q, finding.changes);
   return finding;
 }
 
@@ -398,6 +469,11 @@ Holds nothing_in_particular(const Question& q) {
   all.resize(std::min<size_t>(all.size(), 3));
   Finding finding{.evidence = std::move(all),
                   .findings = {"nothing in particular limits: these are the largest figures"}};
+  if (f.kinds.burst_ns > f.call_ns / 2) {
+    finding.findings.push_back(fmt::format(
+        "most of the wait comes in bursts, the longest about {:.0f} ms: look for single elements that take long",
+        1e-6 * f.kinds.burst.p99_ns));
+  }
   if (q.limiting != nullptr) finding.findings.push_back(where_it_waits(*q.limiting));
   return finding;
 }
@@ -419,6 +495,10 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stall
                                Rule{ReasonCode::bandwidth_bound, Sureness::figures, bandwidth_bound},
                                Rule{ReasonCode::latency_bound, Sureness::by_model, latency_bound},
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, cpu_bound},
+                               // What no rule above says, as two of them hold in part.
+                               Rule{ReasonCode::cpu_bound, Sureness::by_model, processors_used_up},
+                               Rule{ReasonCode::user_lock, Sureness::figures, user_lock_in_part},
+                               Rule{ReasonCode::cpu_bound, Sureness::by_model, computes_and_waits},
                                Rule{ReasonCode::none, Sureness::stated, nothing_in_particular}};
 
 }  // namespace

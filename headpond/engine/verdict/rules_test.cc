@@ -164,6 +164,23 @@ TEST(Rules, CallsWaitInALock) {
       << "more calls get more done";
 }
 
+// Each computes for 36 ms, and for 24 ms waits for the other one.
+TEST(Rules, CallsWaitInALockForAPartOfTheirTime) {
+  Figures figures = run_of(40, 72, 48);
+  figures.stages[0].seen = 100;
+  figures.stages[0].seen_blocked = figures.stages[0].seen_locked = 40;
+  EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
+  EXPECT_NEAR(judge(figures).changes[0].gain, 60.0 / 36, 0.01);
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].seen_locked = 10; }), ReasonCode::user_lock);
+  EXPECT_NE(code_of(figures,
+                    [](Figures& f) {
+                      f.own_cpus_in_waits = 0.6;
+                      f.process_cpus_in_waits = 0.75;
+                    }),
+            ReasonCode::user_lock)
+      << "they may wait for threads of a library";
+}
+
 TEST(Rules, OneThreadAtATime) {
   EXPECT_EQ(code_of(serial_run()), ReasonCode::serial_stage);
   EXPECT_EQ(code_of(serial_run(), [](Figures& f) { f.stages[0].has_one_file = true; }), ReasonCode::single_file);
@@ -226,6 +243,23 @@ TEST(Rules, TheProcessorsAreBusy) {
   EXPECT_EQ(code_of(run_of(44, 60)), ReasonCode::none) << "threads have time";
 }
 
+TEST(Rules, TheProcessorsAreUsedUpByTasksThatWaitAsWell) {
+  Figures figures = run_of(44, 128, 400);
+  figures.io_threads = 32;
+  EXPECT_EQ(code_of(figures), ReasonCode::cpu_bound);
+  EXPECT_EQ(judge(figures).changes[0].what, "one more processor");
+  EXPECT_EQ(code_of(figures, [](Figures& f) { f.stages[0].totals.make.cpu_ns /= 2; }), ReasonCode::latency_bound)
+      << "half of the processors' time is left";
+}
+
+TEST(Rules, TasksComputeAndWaitInTurn) {
+  const Figures figures = run_of(40, 72, 48);
+  EXPECT_EQ(code_of(figures), ReasonCode::cpu_bound);
+  EXPECT_EQ(setting_of(figures), "blocking=true");
+  EXPECT_NEAR(judge(figures).changes[0].gain, 60.0 / 36, 0.01);
+  EXPECT_EQ(code_of(run_of(40, 54, 36)), ReasonCode::none) << "threads have time";
+}
+
 TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
   Figures figures = run_of(44, 128);
   figures.stages[0].prefix_operators = 2;
@@ -276,6 +310,16 @@ TEST(Rules, TheLargestFiguresAreToldWhereNothingLimits) {
   EXPECT_THAT(verdict.findings, testing::Contains(testing::HasSubstr(
                                     "waits for read|map|batch, in which map takes most; of the time of its threads it "
                                     "computes 100 %")));
+}
+
+TEST(Rules, WaitsInBurstsAreSaidToBeSo) {
+  Figures figures = run_of(44, 60);
+  const auto said = testing::Contains(testing::HasSubstr("in bursts, the longest about 340 ms"));
+  EXPECT_THAT(judge(figures).findings, testing::Not(said));
+  figures.kinds.burst_ns = figures.call_ns;
+  figures.kinds.sustained_ns = 0;
+  figures.kinds.burst.p99_ns = 340 * kMsNs;
+  EXPECT_THAT(judge(figures).findings, said);
 }
 
 }  // namespace
