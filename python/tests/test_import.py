@@ -41,6 +41,18 @@ def test_type_checkers_see_what_is_imported_later():
     assert seen == {module: set(names.split()) for module, names in hp._LATER.items()}
 
 
-def test_an_exit_ends_what_was_used_only():
-    assert printed("import headpond") == []
-    assert printed("import headpond as hp\nq = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nprint(q.dequeue())") == ["1"]
+# What is registered first runs last: after the package's own end.
+LATE = "import atexit, sys\natexit.register(lambda: print({}))\nimport headpond as hp\n"
+LOADED = "*(name for name in ('_queues', '_monitor') if 'headpond.' + name in sys.modules)"
+PRODUCES = "q = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()\n"
+
+
+def test_an_exit_loads_nothing_that_was_not_used():
+    assert printed(LATE.format(LOADED)) == []
+    assert printed(LATE.format(LOADED) + PRODUCES)[:1] == ["_queues"], "the control"
+
+
+def test_an_exit_stops_what_was_used():
+    stopped = LATE.format("c.should_stop()") + PRODUCES
+    assert printed(stopped) == ["True"]
+    assert printed(stopped + "sys.modules['headpond._queues'].stop_all = lambda: None") == ["False"], "the control"
