@@ -59,7 +59,7 @@ struct QueueState::PutLock {
     if (stored == 0) return;
     const int64_t count = std::exchange(stored, 0);
     queue.gate_.commit_put(count);
-    if (queue.gate_.put_count() >= queue.put_look_due_) [[unlikely]]
+    if (queue.gate_.own_put_count() >= queue.put_look_due_) [[unlikely]]
       queue.look_after_put(count);  // Not before: the other side waits for these elements.
   }
   ~PutLock() {
@@ -98,7 +98,7 @@ inline void QueueState::look_at_bytes(const Element& element, int64_t put) {
 }
 
 [[gnu::noinline]] void QueueState::look_after_put(int64_t count) {
-  const int64_t put = gate_.put_count();
+  const int64_t put = gate_.own_put_count();
   // Somebody may have taken some of them since.
   if (put_sizes_.is_due(put)) put_sizes_.add(put, std::max(put - gate_.take_count(), count));
   if (fill_check_.is_due(put)) check_fill();
@@ -106,7 +106,7 @@ inline void QueueState::look_at_bytes(const Element& element, int64_t put) {
 }
 
 [[gnu::noinline]] void QueueState::count_size_of_take(int64_t count) {
-  take_sizes_.add(gate_.take_count() - count, gate_.found_by_take(count));
+  take_sizes_.add(gate_.own_take_count() - count, gate_.found_by_take(count));
 }
 
 // Elements first, first + 1, ... go in.
@@ -135,11 +135,11 @@ inline void QueueState::look_at_bytes(const Element& element, int64_t put) {
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
   std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
   if (trace::enabled()) {
-    const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
+    const auto number = static_cast<uint64_t>(gate_.own_put_count() + lock.stored);
     if (shown_.may_show(number)) show_put(number, 1, lock.context);
   }
   if (element_bytes_ < 0 && byte_limit_ < 0) [[unlikely]]
-    look_at_bytes(element, gate_.put_count() + lock.stored + 1);
+    look_at_bytes(element, gate_.own_put_count() + lock.stored + 1);
   packing_.pack(std::move(element), slot);
   slots_.advance_write();
   ++lock.stored;
@@ -171,7 +171,7 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
     const std::span<std::byte> run = slots_.write_run(end - first);
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
-    const auto number = static_cast<uint64_t>(gate_.put_count() + lock.stored);
+    const auto number = static_cast<uint64_t>(gate_.own_put_count() + lock.stored);
     if (trace::enabled() && shown_.may_show_any(number, number + static_cast<uint64_t>(count)))
       show_put(number, count, lock.context);
     slots_.advance_write(count);

@@ -78,7 +78,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   void look_after_put(int64_t count);
   // After the last `count` elements were taken, or none were to be had. Not before: the other side waits for the room.
   void look_after_take(int64_t count) {
-    if (take_sizes_.is_due(gate_.take_count() - count)) [[unlikely]]
+    if (take_sizes_.is_due(gate_.own_take_count() - count)) [[unlikely]]
       count_size_of_take(count);
   }
   void count_size_of_take(int64_t count);

@@ -112,7 +112,7 @@ bool Gate::glance(Side& side, const Side& other, int64_t awaited, auto ready) co
       side.own - side.own_at_wait < enough ? std::min(side.pauses * 2, kMostPauses) : std::max(side.pauses / 2, 1);
   side.own_at_wait = side.own;
   side.found_from = side.own;
-  side.found_at_wait = other.position.load(std::memory_order_relaxed) - side.own;
+  side.found_at_wait = side.seen - side.own;
   for (int look = 0; look < kLooks; ++look) {
     for (int pause = side.pauses; pause > 0; --pause) spin_pause();
     if (!ready()) continue;

@@ -76,6 +76,10 @@ class Gate {
   /// No put begins any more; one that began before may still be running.
   bool refuses_puts() const { return state_.load(std::memory_order_acquire) != State::open; }
 
+  /// Elements that were put, and that were taken, without an access to what the other side reads: that side may have
+  /// the cache line. Each under its lock.
+  int64_t own_put_count() const { return put_.own; }
+  int64_t own_take_count() const { return take_.own; }
   int64_t put_count() const { return put_.position.load(std::memory_order_acquire); }
   int64_t take_count() const { return take_.position.load(std::memory_order_acquire); }
   /// Calls that wait for the lock, and its holder if it sleeps.
