@@ -44,7 +44,12 @@ def test_type_checkers_see_what_is_imported_later():
 # What is registered first runs last: after the package's own end.
 LATE = "import atexit, sys\natexit.register(lambda: print({}))\nimport headpond as hp\n"
 LOADED = "*(name for name in ('_queues', '_monitor') if 'headpond.' + name in sys.modules)"
-PRODUCES = "q = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()\n"
+# The queue is full, and its producer waits for room, before the program ends.
+PRODUCES = (
+    "import time\nq = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\n"
+    "hp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()\n"
+    "while q.stats()['waiting_enqueues'] == 0: time.sleep(0.01)\n"
+)
 
 
 def test_an_exit_loads_nothing_that_was_not_used():

@@ -38,11 +38,18 @@ double queue_share(const Figures& figures) {
   return share(queue, all);
 }
 
-// What tasks and the step compute, of what the Loader's processors can; a little is always lost between tasks.
+// What tasks and the step compute, of what all processors can; a little is always lost between tasks.
 constexpr double kUsedUp = 0.8;
 
 double used_share(const Question& q) {
-  return share(q.model.cpu + q.model.program_cpu, q.model.processors / std::max(measured_rate(q.figures), 1e-9));
+  return share(q.model.cpu + q.model.program_cpu, q.figures.processors / std::max(measured_rate(q.figures), 1e-9));
+}
+
+// Processors are what is missing, not calls that wait at once.
+bool are_processors_used_up(const Question& q) {
+  const Model& m = q.model;
+  return used_share(q) > kUsedUp &&
+         (m.cpu + m.program_cpu) / std::max(m.processors, 1.0) >= m.blocked / std::max(m.may_block, 1.0);
 }
 
 // The share of the time that the threads work, all stages together.
@@ -239,20 +246,21 @@ Holds user_lock(const Question& q) {
                  .changes = {without_the_lock(q)}};
 }
 
-// Tasks that hold a lock for a part of their time only: they compute side by side for the rest. Who waits in a futex
-// waits for another task, if no other thread of the process computes.
+// Tasks that hold a lock for a part of their time only: they compute side by side for the rest. Most likely a task that
+// is blocked in a futex waits for another one, if no other thread of the process computes; but it may wait for a thread
+// that waits itself, for an answer from the network, say.
 Holds user_lock_in_part(const Question& q) {
   constexpr double kInside = 1.5, kBlocked = 0.25, kForeign = 0.1;
-  if (q.limiting == nullptr) return std::nullopt;
   const Figures& f = q.figures;
+  if (q.limiting == nullptr || f.own_cpus_in_waits < 0 || f.process_cpus_in_waits <= 0) return std::nullopt;
   const double inside = share(make_of(q).wall_ns, f.time_ns), blocked = blocked_share(make_of(q));
   const double foreign = share(f.process_cpus_in_waits - f.own_cpus_in_waits, f.process_cpus_in_waits);
   if (inside < kInside || blocked <= kBlocked || foreign > kForeign) return std::nullopt;
   if (!waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
-  return Finding{.evidence = {{"tasks at once", inside, kInside},
-                              {"share of tasks that is blocked", blocked, kBlocked},
-                              {"share of blocked tasks that are in a lock",
-                               share(q.limiting->seen_locked, q.limiting->seen_blocked), 0.5}},
+  const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
+  return Finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked},
+                              {"share of blocked tasks that are in a lock", locked, 0.5},
+                              {"tasks at once", inside, kInside}},
                  .changes = {without_the_lock(q)}};
 }
 
@@ -347,7 +355,7 @@ Holds latency_bound(const Question& q) {
   if (q.limiting == nullptr) return std::nullopt;
   const double blocked = blocked_share(make_of(q)), inside = share(make_of(q).wall_ns, q.figures.time_ns);
   if (blocked <= kBlocked || q.limiting->crowding.value_or(0) >= kNotCrowded) return std::nullopt;
-  if (used_share(q) > kUsedUp) return std::nullopt;  // More calls at once would wait for a processor.
+  if (are_processors_used_up(q)) return std::nullopt;  // More calls at once would wait for a processor.
   if (waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
   Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked}, {"tasks at once", inside, 0}}};
   const double enough = std::ceil(q.model.blocked / std::max({q.model.program, q.model.serial, 1e-6}));
@@ -415,32 +423,34 @@ Holds cpu_bound(const Question& q) {
 
 // Tasks wait, too, but the processors have nothing left.
 Holds processors_used_up(const Question& q) {
-  if (q.limiting == nullptr || used_share(q) <= kUsedUp) return std::nullopt;
+  constexpr double kOnlyComputes = 0.8;
+  if (q.limiting == nullptr || !are_processors_used_up(q)) return std::nullopt;
+  const double cpu = compute_share(q.limiting->totals);
+  if (cpu > kOnlyComputes) return std::nullopt;  // cpu_bound() has decided.
   Finding finding{
       .evidence = {{"share of the processors' time that tasks and the step compute", used_share(q), kUsedUp},
-                   {"share of its time that the stage computes", compute_share(q.limiting->totals), 0}}};
+                   {"share of its time that the stage computes", cpu, 0}}};
   add_cache(q, finding.changes);
   add_processors(q, finding.changes);
   return finding;
 }
 
-// Each thread is always in a task, which computes for most of its time and waits for the rest: while it waits, its
-// processor has nothing to do.
+// The compute threads are always in a task, which computes for most of its time and waits for the rest: while it waits,
+// its processor has nothing to do.
 Holds computes_and_waits(const Question& q) {
   constexpr double kCpu = 0.5, kBusy = 0.9, kBlocked = 0.1;
   if (q.limiting == nullptr || q.figures.threads <= 0) return std::nullopt;
+  const double inside = share(make_of(q).wall_ns, q.figures.time_ns);
+  if (inside > q.figures.threads + 0.5) return std::nullopt;  // It has I/O threads.
   const double cpu = compute_share(q.limiting->totals), busy = busy_share(q);
-  if (cpu < kCpu || busy <= kBusy) return std::nullopt;
+  if (cpu < kCpu || busy <= kBusy || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
+  Model now = q.model;
+  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
   Finding finding{.evidence = {{"share of its time that the stage computes", cpu, kCpu},
-                               {"share of the time that threads work", busy, kBusy}}};
-  if (blocked_share(make_of(q)) > kBlocked) {
-    Model now = q.model;
-    now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
-    finding.changes.push_back(change({q.figures, q.limiting, now}, "let other tasks compute while one waits",
-                                     "blocking", "true", [](Model& m) { m.serial = 0; }));
-  }
+                               {"share of the time that threads work", busy, kBusy}},
+                  .changes = {change({q.figures, q.limiting, now}, "let other tasks compute while one waits",
+                                     "blocking", "true", [](Model& m) { m.serial = 0; })}};
   add_cache(q, finding.changes);
-  add_processors(q, finding.changes);
   return finding;
 }
 
@@ -456,6 +466,16 @@ std::string where_it_waits(const StageFigures& stage) {
       percent(open.queue_ns + make.queue_ns));
 }
 
+std::string bursts_of(const Figures& f) {
+  double longest_ns = 0;
+  for (const Figures::Step& step : f.recent) longest_ns = std::max(longest_ns, step.call_ns);
+  return fmt::format(
+      "most of the wait comes in bursts, the longest of the last {} steps {:.0f} ms: look for single elements that "
+      "take "
+      "long",
+      f.recent.size(), 1e-6 * longest_ns);
+}
+
 Holds nothing_in_particular(const Question& q) {
   const Figures& f = q.figures;
   std::vector<Evidence> all = {waiting(q)};
@@ -469,11 +489,7 @@ Holds nothing_in_particular(const Question& q) {
   all.resize(std::min<size_t>(all.size(), 3));
   Finding finding{.evidence = std::move(all),
                   .findings = {"nothing in particular limits: these are the largest figures"}};
-  if (f.kinds.burst_ns > f.call_ns / 2) {
-    finding.findings.push_back(fmt::format(
-        "most of the wait comes in bursts, the longest about {:.0f} ms: look for single elements that take long",
-        1e-6 * f.kinds.burst.p99_ns));
-  }
+  if (f.kinds.burst_ns > f.call_ns / 2) finding.findings.push_back(bursts_of(f));
   if (q.limiting != nullptr) finding.findings.push_back(where_it_waits(*q.limiting));
   return finding;
 }
@@ -497,7 +513,7 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stall
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, cpu_bound},
                                // What no rule above says, as two of them hold in part.
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, processors_used_up},
-                               Rule{ReasonCode::user_lock, Sureness::figures, user_lock_in_part},
+                               Rule{ReasonCode::user_lock, Sureness::by_model, user_lock_in_part},
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, computes_and_waits},
                                Rule{ReasonCode::none, Sureness::stated, nothing_in_particular}};
 

@@ -169,16 +169,16 @@ TEST(Rules, CallsWaitInALockForAPartOfTheirTime) {
   Figures figures = run_of(40, 72, 48);
   figures.stages[0].seen = 100;
   figures.stages[0].seen_blocked = figures.stages[0].seen_locked = 40;
+  figures.own_cpus_in_waits = figures.process_cpus_in_waits = 1.2;
   EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
   EXPECT_NEAR(judge(figures).changes[0].gain, 60.0 / 36, 0.01);
+  EXPECT_LT(judge(figures).confidence, 0.5) << "they may wait for threads that wait";
   EXPECT_NE(code_of(figures, [](Figures& f) { f.stages[0].seen_locked = 10; }), ReasonCode::user_lock);
-  EXPECT_NE(code_of(figures,
-                    [](Figures& f) {
-                      f.own_cpus_in_waits = 0.6;
-                      f.process_cpus_in_waits = 0.75;
-                    }),
-            ReasonCode::user_lock)
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.process_cpus_in_waits = 1.5; }), ReasonCode::user_lock)
       << "they may wait for threads of a library";
+  EXPECT_NE(code_of(figures, [](Figures& f) { f.process_cpus_in_waits = f.own_cpus_in_waits = -1; }),
+            ReasonCode::user_lock)
+      << "the system does not say who computes";
 }
 
 TEST(Rules, OneThreadAtATime) {
@@ -250,14 +250,32 @@ TEST(Rules, TheProcessorsAreUsedUpByTasksThatWaitAsWell) {
   EXPECT_EQ(judge(figures).changes[0].what, "one more processor");
   EXPECT_EQ(code_of(figures, [](Figures& f) { f.stages[0].totals.make.cpu_ns /= 2; }), ReasonCode::latency_bound)
       << "half of the processors' time is left";
+  EXPECT_EQ(code_of(figures,
+                    [](Figures& f) {
+                      f.processors = 16;
+                      f.threads = 2;
+                    }),
+            ReasonCode::latency_bound)
+      << "14 processors have nothing to do";
+  EXPECT_EQ(code_of(run_of(44, 106)), ReasonCode::none) << "it computes only, and threads have time";
+}
+
+TEST(Rules, CallsThatWaitMayLimitMoreThanTheProcessorsTheyUse) {
+  Figures figures = run_of(44, 104, 408);
+  figures.io_threads = figures.io_ceiling = 8;
+  EXPECT_EQ(code_of(figures), ReasonCode::latency_bound);
+  EXPECT_NEAR(judge(figures).changes[0].gain, 64.0 / 52, 0.01);
 }
 
 TEST(Rules, TasksComputeAndWaitInTurn) {
-  const Figures figures = run_of(40, 72, 48);
+  const Figures figures = run_of(40, 84, 36);
   EXPECT_EQ(code_of(figures), ReasonCode::cpu_bound);
   EXPECT_EQ(setting_of(figures), "blocking=true");
-  EXPECT_NEAR(judge(figures).changes[0].gain, 60.0 / 36, 0.01);
+  EXPECT_NEAR(judge(figures).changes[0].gain, 60.0 / 42, 0.01);
   EXPECT_EQ(code_of(run_of(40, 54, 36)), ReasonCode::none) << "threads have time";
+  const auto in_part_slower_together = [](Figures& f) { f.stages[0].crowding = 0.6; };
+  EXPECT_EQ(code_of(run_of(40, 48, 72), in_part_slower_together), ReasonCode::none) << "it waits for most of its time";
+  EXPECT_EQ(code_of(run_of(40, 84, 72)), ReasonCode::none) << "it has I/O threads";
 }
 
 TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
@@ -314,12 +332,12 @@ TEST(Rules, TheLargestFiguresAreToldWhereNothingLimits) {
 
 TEST(Rules, WaitsInBurstsAreSaidToBeSo) {
   Figures figures = run_of(44, 60);
-  const auto said = testing::Contains(testing::HasSubstr("in bursts, the longest about 340 ms"));
-  EXPECT_THAT(judge(figures).findings, testing::Not(said));
+  const auto said = [](const char* text) { return testing::Contains(testing::HasSubstr(text)); };
+  EXPECT_THAT(judge(figures).findings, testing::Not(said("bursts")));
   figures.kinds.burst_ns = figures.call_ns;
   figures.kinds.sustained_ns = 0;
-  figures.kinds.burst.p99_ns = 340 * kMsNs;
-  EXPECT_THAT(judge(figures).findings, said);
+  figures.recent[7].call_ns = 340 * kMsNs;
+  EXPECT_THAT(judge(figures).findings, said("in bursts, the longest of the last 400 steps 340 ms"));
 }
 
 }  // namespace
