@@ -108,13 +108,10 @@ TEST(Fullness, OfTheQueuesOfTensorFlow1sFunctionsHasTheirTags) {
 }
 
 TEST(QueueSource, TellsWhatAnElementTakesIfThatIsFixed) {
-  const auto bytes_of = [](QueueOptions options) {
-    options.capacity = 4;
-    return queue_source(FIFOQueue(options)).element_bytes;
-  };
-  EXPECT_EQ(bytes_of({.dtypes = {DType::f32, DType::i64}, .shapes = {{28, 28}, {}}}), 28 * 28 * 4 + 8);
-  EXPECT_EQ(bytes_of({.dtypes = {DType::f32}}), 0) << "any shape";
-  EXPECT_EQ(bytes_of({.dtypes = {DType::bytes}, .shapes = {{}}}), 0) << "any length";
+  const auto bytes_of = [](const QueueOptions& options) { return queue_source(FIFOQueue(options)).element_bytes; };
+  EXPECT_EQ(bytes_of({.capacity = 4, .dtypes = {DType::f32, DType::i64}, .shapes = {{28, 28}, {}}}), 28 * 28 * 4 + 8);
+  EXPECT_EQ(bytes_of({.capacity = 4, .dtypes = {DType::f32}}), 0) << "any shape";
+  EXPECT_EQ(bytes_of({.capacity = 4, .dtypes = {DType::bytes}, .shapes = {{}}}), 0) << "any length";
 }
 
 TEST(Fullness, IsAFractionOfWhatTheQueueCanGive) {
