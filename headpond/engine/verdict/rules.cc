@@ -470,9 +470,7 @@ std::string bursts_of(const Figures& f) {
   double longest_ns = 0;
   for (const Figures::Step& step : f.recent) longest_ns = std::max(longest_ns, step.call_ns);
   return fmt::format(
-      "most of the wait comes in bursts, the longest of the last {} steps {:.0f} ms: look for single elements that "
-      "take "
-      "long",
+      "most of the wait comes in bursts, the longest of the last {} steps {:.0f} ms: single elements take long",
       f.recent.size(), 1e-6 * longest_ns);
 }
 
