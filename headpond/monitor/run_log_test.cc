@@ -353,7 +353,8 @@ MonitorUse use_of_monitor(const RunRecord& run) {
   return use;
 }
 
-// The monitor looks each millisecond, which alone takes some of a processor.
+// Looking each millisecond takes up to a third of a processor with sanitizers, also beside no threads, so what is
+// tested is what the threads add. That is -0.04 to 0.08, and 0.57 if they are looked at each time.
 TEST_F(RunLogTest, ManyThreadsDoNotKeepTheMonitorBusy) {
   const auto second_beside = [&](int threads) {
     auto log = open({.sample_every = 1ms, .write_every = 60s});
@@ -369,7 +370,7 @@ TEST_F(RunLogTest, ManyThreadsDoNotKeepTheMonitorBusy) {
   };
   const MonitorUse none = second_beside(0), many = second_beside(300);
   EXPECT_EQ(many.sleepers, 300) << "control: they are looked at";
-  EXPECT_LT(many.cpu_share - none.cpu_share, 0.3);
+  EXPECT_LT(many.cpu_share - none.cpu_share, 0.2);
 }
 
 TEST_F(RunLogTest, AfterCloseNothingIsWatched) {
