@@ -144,6 +144,7 @@ void Engine::add_threads(Figures& figures) const {
   const double ns = seen.ns - seen_before_.ns;
   if (ns > 0) {
     figures.process_cpus_in_waits = (seen.process_cpu_ns - seen_before_.process_cpu_ns) / ns;
+    figures.system_cpus_in_waits = (seen.process_system_ns - seen_before_.process_system_ns) / ns;
     figures.own_cpus_in_waits = (seen.own_cpu_ns - seen_before_.own_cpu_ns) / ns;
   }
   for (StageFigures& stage : figures.stages) {

@@ -22,6 +22,7 @@ struct PlantedPipeline {
   double step_ms = 20, jitter_ms = 0;
   int64_t queue_capacity = 0;  ///< Above 0: elements pass a shuffle queue with a minimum of 1000, by a producer.
   std::shared_ptr<const PlantedFiles> files = nullptr;  ///< The files that it reads.
+  int64_t steps_to_fill = 0;  ///< The first steps, which fill a cache: steps_per_s is after them.
 };
 
 struct PlantedRun {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "headpond/base/clock.h"
+
 namespace headpond::cli {
 namespace {
 
@@ -62,6 +64,22 @@ TEST(PlantedRun, AWaitMayBeOffByOnePercentOrATenthOfAMillisecondAStep) {
   EXPECT_EQ(run.wait_error(), 0);
   run.reported_wait_s = 0.12;  // 0.2 ms a step.
   EXPECT_NEAR(run.wait_error(), 2, 1e-9);
+}
+
+TEST(PlantedRun, StepsThatFillACacheTakeNoPartInTheRate) {
+  const auto all = planted_mistakes();
+  const auto computes = std::find_if(all.begin(), all.end(),
+                                     [](const PlantedMistake& one) { return one.right == ReasonCode::cpu_bound; });
+  ASSERT_NE(computes, all.end());
+  const PlantedPipeline cached = computes->changed({}, 8);
+  const int64_t began = now_ns();
+  const auto run = run_planted(cached, 8);
+  const double all_s = 1e-9 * static_cast<double>(now_ns() - began);
+  ASSERT_TRUE(run) << run.error();
+  EXPECT_EQ(cached.steps_to_fill, 2);
+  EXPECT_EQ(run->steps, 10);
+  const double counted_s = static_cast<double>(run->steps - cached.steps_to_fill) / run->steps_per_s;
+  EXPECT_LE(counted_s, all_s - 1e-3 * cached.step_ms * static_cast<double>(cached.steps_to_fill));
 }
 
 // Calls of the Loader take about 40 ms, those of the program as much less as its step takes.

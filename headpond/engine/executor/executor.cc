@@ -135,6 +135,7 @@ void Executor::wait(uint64_t seen) {
     const CpuTimes after = cpu_times();
     seen_.ns += static_cast<double>(after.at_ns - before.at_ns);
     seen_.process_cpu_ns += static_cast<double>(after.process_ns - before.process_ns);
+    seen_.process_system_ns += static_cast<double>(after.system_ns - before.system_ns);
     seen_.own_cpu_ns += static_cast<double>(after.own_ns - before.own_ns);
   }
   while (waits()) lock_.wait(ready_);

@@ -38,6 +38,7 @@ class IdleWork {
 struct SeenInWaits {
   double ns = 0;                                    ///< Time of the waits that were looked at:
   double process_cpu_ns = 0;                        ///< - processor time of all threads of the process;
+  double process_system_ns = 0;                     ///< - the part of it that the system took;
   double own_cpu_ns = 0;                            ///< - of the Loader's threads and the one in next().
   std::map<const char*, SeenDoing> doing = {};      ///< What threads did in the tasks of each stage, by its name.
   std::map<const void*, SeenDoing> operators = {};  ///< The same in operators of samples, by their nodes.
@@ -142,7 +143,7 @@ class Executor {
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
   void wait_for_threads() HEADPOND_REQUIRES(engine_state);
   struct CpuTimes {
-    int64_t at_ns = 0, process_ns = 0, own_ns = 0;
+    int64_t at_ns = 0, process_ns = 0, system_ns = 0, own_ns = 0;
   };
   CpuTimes cpu_times() HEADPOND_REQUIRES(engine_state);
   void look_at_threads() HEADPOND_REQUIRES(engine_state);

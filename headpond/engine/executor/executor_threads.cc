@@ -177,6 +177,7 @@ Executor::CpuTimes Executor::cpu_times() {
     for (const Worker& worker : *workers) times.own_ns += worker.id != 0 ? cpu_ns_of(worker.id) : 0;
   }
   times.process_ns = process_cpu_ns();
+  times.system_ns = process_system_ns();
   times.at_ns = now_ns();
   return times;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +68,11 @@ Doing doing_in(long call) {
 
 int64_t thread_cpu_ns() { return ns_of(CLOCK_THREAD_CPUTIME_ID); }
 int64_t process_cpu_ns() { return ns_of(CLOCK_PROCESS_CPUTIME_ID); }
+
+int64_t process_system_ns() {
+  rusage use{};
+  return getrusage(RUSAGE_SELF, &use) == 0 ? use.ru_stime.tv_sec * 1'000'000'000 + use.ru_stime.tv_usec * 1'000 : 0;
+}
 
 // The kernel's numbers for the clocks of threads, as pthread_getcpuclockid() makes them.
 int64_t cpu_ns_of(int thread_id) {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <unistd.h>
+
 #include <semaphore>
 
 #include "headpond/base/thread.h"
@@ -48,6 +50,16 @@ TEST(ThreadLook, CountsTheProcessorTimeOfThreads) {
     const int64_t own_before = thread_cpu_ns();
     EXPECT_LE(own_before, cpu_ns_of(this_thread_id())) << "each thread has its own";
   }).join();
+}
+
+TEST(ThreadLook, TheSystemsPartOfTheProcesssTimeGrowsWithCalls) {
+  const int64_t before = process_system_ns();
+  EXPECT_TRUE(becomes_true([&] {
+    for (int i = 0; i < 1'000; ++i) (void)getppid();
+    return process_system_ns() > before;
+  }));
+  const int64_t now = process_system_ns();
+  EXPECT_LE(now, process_cpu_ns() + 20'000'000) << "a part of it, but for a tick";
 }
 
 TEST(ThreadLook, TheProcesssTimeHasAllOfTheThreadsThatWereAskedBefore) {

@@ -198,6 +198,20 @@ Holds memory_limited(const Question& q) {
 
 // ---- of the limiting stage
 
+// Now tasks wait for threads that the model does not know. Then they compute themselves what those threads compute, but
+// not what the system takes for making, waking and changing threads.
+Change without_teams(const Question& q) {
+  const Figures& f = q.figures;
+  Model now = q.model;
+  now.serial = 1 / std::max(measured_rate(f), 1e-9);
+  const double by_system = std::clamp(share(f.system_cpus_in_waits, f.process_cpus_in_waits), 0.0, 1.0);
+  const double foreign = std::max(f.process_cpus_in_waits - f.own_cpus_in_waits, 0.0);
+  return change({f, q.limiting, now}, "let the library inside compute with one thread", "", "1", [&](Model& m) {
+    m.cpu = (f.own_cpus_in_waits + foreign * (1 - by_system)) * now.serial;
+    m.blocked = m.serial = 0;
+  });
+}
+
 Holds oversubscribed_by_teams(const Question& q) {
   constexpr double kRatio = 1.3, kForeign = 0.1, kQueue = 0.1, kFull = 0.9;
   const Figures& f = q.figures;
@@ -214,12 +228,7 @@ Holds oversubscribed_by_teams(const Question& q) {
                : Evidence{"share of the process's processor time that is not the Loader's", foreign, kForeign};
   const Evidence lack = queue > kQueue ? Evidence{"share of tasks in which they wait for a processor", queue, kQueue}
                                        : Evidence{"share of the processors that is in use", full, kFull};
-  // Each call alone on its processor, without the switches between threads.
-  return Finding{.evidence = {more, lack},
-                 .changes = {change(q, "let the library inside compute with one thread", "", "1", [&](Model& m) {
-                   const double all = f.process_cpus_in_waits / std::max(measured_rate(f), 1e-9);
-                   m.cpu = std::min(m.cpu * ratio, all) * (1 - std::min(queue, 0.5));
-                 })}};
+  return Finding{.evidence = {more, lack}, .changes = {without_teams(q)}};
 }
 
 // One task at a time, as many steps as there are: what they would be if tasks did not wait for each other.
@@ -297,12 +306,13 @@ Holds slow_batch_function(const Question& q) {
   const double own = share(q.limiting->totals.open.wall_ns + make_of(q).wall_ns, all);
   if (own <= kShare) return std::nullopt;
   const double copy_s = seconds(q.figures.batch_bytes / kCopyBytesPerNs);
-  return Finding{.evidence = {{"share of all work that its function of batches does", own, kShare}},
-                 .changes = {change(q, "do the work for each element, in a map below batch", "", "", [&](Model& m) {
-                   const double cpu = seconds(q.figures.per_step(q.limiting->totals.open.cpu_ns + make_of(q).cpu_ns));
-                   m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
-                   m.blocked = 0;
-                 })}};
+  return Finding{
+      .evidence = {{"share of all work that its function of batches does", own, kShare}},
+      .changes = {change(q, "if it only puts elements together, let batch do that, in place", "", "", [&](Model& m) {
+        const double cpu = seconds(q.figures.per_step(q.limiting->totals.open.cpu_ns + make_of(q).cpu_ns));
+        m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
+        m.blocked = 0;
+      })}};
 }
 
 Holds window_too_small(const Question& q) {

@@ -147,6 +147,18 @@ TEST(Rules, TeamsOfThreadsInsideTakeTheProcessors) {
             ReasonCode::oversubscribed);
 }
 
+TEST(Rules, WithoutTeamsWhatTheyComputeIsLeftButNotWhatTheSystemTakesForThem) {
+  Figures figures = run_of(44, 32, 96);
+  figures.process_cpus_in_waits = 2;
+  figures.own_cpus_in_waits = 0.5;
+  figures.system_cpus_in_waits = 0.8;
+  ASSERT_EQ(code_of(figures), ReasonCode::oversubscribed);
+  // Of 64 ms a step, two processors: 32 ms by the Loader's threads, and 60 % of the other 96 ms.
+  EXPECT_NEAR(judge(figures).changes.at(0).gain, 64 / ((32 + 0.6 * 96) / 2), 0.01);
+  figures.system_cpus_in_waits = 0;
+  EXPECT_TRUE(judge(figures).changes.empty()) << "all that they use is work";
+}
+
 TEST(Rules, CallsWaitInALock) {
   Figures figures = run_of(44, 64, 64);
   figures.stages[0].seen = 100;
