@@ -27,6 +27,7 @@ constexpr size_t kMinLog = 7;  // The smallest block holds 128 bytes, its header
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMapFrom = size_t{128} << 10;
 constexpr uint32_t kClasses = 4 * (64 - kMinLog);
+constexpr uint32_t kFirstMapped = 4 * (17 - kMinLog);  // Of blocks of 128 KiB.
 
 uint32_t class_of(size_t total) {
   if (total <= (size_t{1} << kMinLog)) return 0;
@@ -39,6 +40,11 @@ size_t class_size(uint32_t size_class) {
   if (size_class == 0) return size_t{1} << kMinLog;
   const size_t log = (size_class - 1) / 4 + kMinLog;
   return (size_t{1} << log) + ((size_class - 1) % 4 + 1) * (size_t{1} << (log - 2));
+}
+
+// The largest class whose free blocks serve a request: of large blocks up to half as large again.
+uint32_t last_class_for(uint32_t size_class) {
+  return size_class < kFirstMapped ? size_class : std::min(size_class + 2, kClasses - 1);
 }
 
 constexpr size_t kPage = 4096;
@@ -123,6 +129,8 @@ struct BufferPool::State {
     std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
     BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
     int64_t owned HEADPOND_GUARDED_BY(mu) = 0;  // Buffers that have owners.
+    uint64_t large_taken HEADPOND_GUARDED_BY(mu) = 0;
+    uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
     // Not yet added to `in_use` and `cached`.
     int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
@@ -216,23 +224,49 @@ struct BufferPool::State {
   }
 
   // Null if none is free; then `crowded` says whether a new block and the free ones of other sizes exceed the limit.
-  Buffer* take_free(Stripe& stripe, uint32_t size_class, bool& crowded) {
+  // Else `size_class` is that of the block: a large one may be a little larger than was asked for, so that sizes which
+  // vary do not leave free blocks of every class behind.
+  Buffer* take_free(Stripe& stripe, uint32_t& size_class, bool& crowded) {
     MutexLock lock(stripe.mu);
-    const auto bytes = static_cast<int64_t>(class_size(size_class));
     ++stripe.owned;
-    if (stripe.free[size_class].empty()) {
-      count(stripe, bytes, 0);
-      ++stripe.stats.allocations;
-      const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
-                                    max_bytes.load(std::memory_order_relaxed);
-      return nullptr;
+    if (size_class >= kFirstMapped) ++stripe.large_taken;
+    for (uint32_t i = size_class; i <= last_class_for(size_class); ++i) {
+      if (stripe.free[i].empty()) continue;
+      size_class = i;
+      ++stripe.stats.reuses;
+      const auto bytes = static_cast<int64_t>(class_size(i));
+      count(stripe, bytes, -bytes);
+      Buffer* const block = stripe.free[i].back();
+      stripe.free[i].pop_back();
+      return block;
     }
-    ++stripe.stats.reuses;
-    count(stripe, bytes, -bytes);
-    Buffer* const block = stripe.free[size_class].back();
-    stripe.free[size_class].pop_back();
-    return block;
+    count(stripe, static_cast<int64_t>(class_size(size_class)), 0);
+    ++stripe.stats.allocations;
+    const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
+    crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
+                                  max_bytes.load(std::memory_order_relaxed);
+    return nullptr;
+  }
+
+  struct Unneeded {
+    Buffer* block = nullptr;
+    size_t size = 0;
+  };
+  // A large block that nobody needed for a long time, if there is one. Looks at a few classes each time, and in each at
+  // the block that has been free for longest: the last one that came back is used again first.
+  Unneeded take_unneeded(Stripe& stripe) HEADPOND_REQUIRES(stripe.mu) {
+    constexpr uint32_t kLooks = 4;
+    constexpr uint64_t kLong = 256;  // Large blocks that were taken meanwhile.
+    for (uint32_t i = 0; i < kLooks; ++i) {
+      stripe.looked_at = stripe.looked_at + 1 < kClasses ? stripe.looked_at + 1 : kFirstMapped;
+      std::vector<Buffer*>& blocks = stripe.free[stripe.looked_at];
+      if (blocks.empty() || stripe.large_taken - blocks.front()->size_ < kLong) continue;
+      const Unneeded found{blocks.front(), class_size(stripe.looked_at)};
+      blocks.erase(blocks.begin());
+      count(stripe, 0, -static_cast<int64_t>(found.size));
+      return found;
+    }
+    return {};
   }
 
   static bool keep_free(std::vector<Buffer*>& blocks, Buffer* block) noexcept {
@@ -246,24 +280,29 @@ struct BufferPool::State {
 
   // `block` is null if its allocation failed.
   void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
-    const auto bytes = static_cast<int64_t>(class_size(size_class));
-    {
-      MutexLock lock(stripe.mu);
-      const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
-      const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
-      const bool keep = block != nullptr && !stripe.pool_is_gone &&
-                        free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
-                        used_then + free_then <= max_bytes.load(std::memory_order_relaxed) &&
-                        keep_free(stripe.free[size_class], block);
-      count(stripe, -bytes, keep ? bytes : 0);
-      if (keep) {
-        --stripe.owned;
-        return;
-      }
+    Unneeded unneeded;
+    if (keeps(stripe, block, size_class, unneeded)) {
+      if (unneeded.block != nullptr) system_free(unneeded.block, unneeded.size);  // The pool may be gone by now.
+      return;
     }
     // The block still counts as owned, so that the last one of another thread does not end the pool meanwhile.
     if (block != nullptr) free_block(block, class_size(size_class));
     if (disown(stripe)) end_stripe();
+  }
+  bool keeps(Stripe& stripe, Buffer* block, uint32_t size_class, Unneeded& unneeded) {
+    const auto bytes = static_cast<int64_t>(class_size(size_class));
+    MutexLock lock(stripe.mu);
+    const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
+    const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
+    const bool keep =
+        block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
+        used_then + free_then <= max_bytes.load(std::memory_order_relaxed) && keep_free(stripe.free[size_class], block);
+    count(stripe, -bytes, keep ? bytes : 0);
+    if (!keep) return false;
+    --stripe.owned;
+    block->size_ = stripe.large_taken;
+    if (size_class >= kFirstMapped && !hooks.release) unneeded = take_unneeded(stripe);
+    return true;
   }
   // Whether the pool is gone and this was its stripe's last buffer.
   static bool disown(Stripe& stripe) {
@@ -331,7 +370,7 @@ BufferPool::~BufferPool() { state_->let_go(); }
 
 BufferRef BufferPool::allocate(size_t size) {
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
-  const uint32_t size_class = class_of(size + Buffer::kHeader);
+  uint32_t size_class = class_of(size + Buffer::kHeader);
   const size_t at = State::stripe_for(size_class);
   State::Stripe& stripe = state_->stripes[at];
   bool crowded = false;

@@ -106,6 +106,39 @@ TEST(BufferPool, LargeBlocksThatGoBackAreGoneFromTheProcess) {
   }
 }
 
+TEST(BufferPool, ALargeFreeBlockServesWhatIsUpToAThirdSmaller) {
+  constexpr size_t kLarge = size_t{3} << 20, kSmall = 3000;
+  BufferPool pool;
+  Buffer* const large = pool.allocate(kLarge).get();
+  EXPECT_NE(pool.allocate(kLarge / 2).get(), large) << "so much would be wasted";
+  const BufferRef again = pool.allocate(kLarge * 7 / 10);
+  EXPECT_EQ(again.get(), large);
+  EXPECT_EQ(again->size(), kLarge * 7 / 10);
+  EXPECT_GE(pool.stats().bytes_in_use, static_cast<int64_t>(kLarge)) << "all of it is in use";
+  Buffer* const small = pool.allocate(kSmall).get();
+  EXPECT_NE(pool.allocate(kSmall * 7 / 10).get(), small);
+}
+
+// Takes and gives back a block of 8 MiB `times` times, after three blocks of 1 MiB that nobody needs again; MiB that
+// are free then, beside the one block.
+int64_t mib_free_after(BufferPool& pool, int times) {
+  constexpr size_t kMiB = size_t{1} << 20, kHeader = 64;
+  {
+    const BufferRef one = pool.allocate(kMiB - kHeader), two = pool.allocate(kMiB - kHeader),
+                    three = pool.allocate(kMiB - kHeader);
+  }
+  for (int i = 0; i < times; ++i) (void)pool.allocate(8 * kMiB - kHeader);
+  EXPECT_EQ(pool.stats().allocations, 4);
+  EXPECT_EQ(pool.stats().reuses, times - 1);
+  return (pool.stats().bytes_cached >> 20) - 8;
+}
+
+TEST(BufferPool, LargeBlocksThatNobodyNeedsGoBackInTime) {
+  BufferPool pool, soon;
+  EXPECT_EQ(mib_free_after(soon, 250), 3) << "control: they may be needed yet";
+  EXPECT_EQ(mib_free_after(pool, 1000), 0);
+}
+
 // Hooks that count their blocks, and give at most `most` bytes of them.
 struct CountedBlocks {
   std::atomic<int64_t> bytes = 0, given = 0;
@@ -144,6 +177,12 @@ TEST(BufferPool, TakesItsBlocksFromHooksAndGivesEachBack) {
   EXPECT_GT(blocks.bytes, 0);
   survivor = {};
   EXPECT_EQ(blocks.bytes, 0) << "also after the pool's end";
+}
+
+TEST(BufferPool, BlocksOfHooksStayAsTheyMayBeSlowToGet) {
+  CountedBlocks blocks;
+  BufferPool pool(blocks.hooks());
+  EXPECT_EQ(mib_free_after(pool, 1000), 3);
 }
 
 TEST(BufferPool, AHookThatHasNoBlocksIsTheSystemThatRefuses) {
