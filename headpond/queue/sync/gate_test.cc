@@ -136,6 +136,27 @@ TEST_F(Gates, WithTimeoutZeroATakeThatRunsForLongIsNotWaitedForWhereElementsAreI
   gate.end_take();
 }
 
+// One that is inside and neither waits nor leaves: it moves many elements.
+TEST_F(Gates, ACallWithATimeoutWaitsNoLongerForOneThatRuns) {
+  Gate gate(4, 0);
+  ASSERT_EQ(put(gate), WaitResult::go);
+  WaitContext putting(kNow), taking(kNow);
+  ASSERT_EQ(gate.begin_put(putting), WaitResult::go);
+  ASSERT_EQ(gate.begin_take(taking), WaitResult::go);
+  EXPECT_EQ(later([&] { return put(gate, kSoon); }).get(), WaitResult::timed_out);
+  EXPECT_EQ(later([&] { return take(gate, kSoon); }).get(), WaitResult::timed_out);
+  auto patient_put = later([&] { return put(gate); });
+  auto patient_take = later([&] { return take(gate); });
+  EXPECT_EQ(patient_put.wait_for(kLongerThanATry), std::future_status::timeout) << "control: no timeout";
+  EXPECT_EQ(patient_take.wait_for(kLongerThanATry), std::future_status::timeout) << "control: no timeout";
+  EXPECT_EQ(later([&] { return put(gate, kSoon); }).get(), WaitResult::timed_out) << "behind one that waits";
+  EXPECT_EQ(later([&] { return take(gate, kSoon); }).get(), WaitResult::timed_out) << "behind one that waits";
+  gate.end_put();
+  gate.end_take();
+  EXPECT_EQ(patient_put.get(), WaitResult::go);
+  EXPECT_EQ(patient_take.get(), WaitResult::go);
+}
+
 TEST_F(Gates, WithTimeoutZeroACloseWinsWhilePutsRun) {
   Gate gate(4, 0);
   WaitContext context(kNow);
