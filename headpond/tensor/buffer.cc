@@ -42,9 +42,11 @@ size_t class_size(uint32_t size_class) {
   return (size_t{1} << log) + ((size_class - 1) % 4 + 1) * (size_t{1} << (log - 2));
 }
 
-// The largest class whose free blocks serve a request: of large blocks up to half as large again.
-uint32_t last_class_for(uint32_t size_class) {
-  return size_class < kFirstMapped ? size_class : std::min(size_class + 2, kClasses - 1);
+// The largest class whose free blocks serve a request for `total` bytes. Of large blocks that may be the next one, as
+// long as no more than a quarter is wasted: sizes that vary leave fewer free blocks behind.
+uint32_t last_class_for(size_t total) {
+  const uint32_t own = class_of(total);
+  return own >= kFirstMapped && class_size(own + 1) <= total + total / 4 ? own + 1 : own;
 }
 
 constexpr size_t kPage = 4096;
@@ -128,8 +130,8 @@ struct BufferPool::State {
     Mutex mu;
     std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
     BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
-    int64_t owned HEADPOND_GUARDED_BY(mu) = 0;  // Buffers that have owners.
-    uint64_t large_taken HEADPOND_GUARDED_BY(mu) = 0;
+    int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
+    std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Blocks of each class that were asked for.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
     // Not yet added to `in_use` and `cached`.
@@ -224,43 +226,45 @@ struct BufferPool::State {
   }
 
   // Null if none is free; then `crowded` says whether a new block and the free ones of other sizes exceed the limit.
-  // Else `size_class` is that of the block: a large one may be a little larger than was asked for, so that sizes which
-  // vary do not leave free blocks of every class behind.
-  Buffer* take_free(Stripe& stripe, uint32_t& size_class, bool& crowded) {
+  // `size_class` is that of the block, or of the one to allocate.
+  Buffer* take_free(Stripe& stripe, size_t total, uint32_t& size_class, bool& crowded) {
     MutexLock lock(stripe.mu);
     ++stripe.owned;
-    if (size_class >= kFirstMapped) ++stripe.large_taken;
-    for (uint32_t i = size_class; i <= last_class_for(size_class); ++i) {
-      if (stripe.free[i].empty()) continue;
-      size_class = i;
-      ++stripe.stats.reuses;
-      const auto bytes = static_cast<int64_t>(class_size(i));
-      count(stripe, bytes, -bytes);
-      Buffer* const block = stripe.free[i].back();
-      stripe.free[i].pop_back();
-      return block;
+    if (stripe.free[size_class].empty()) {
+      const uint32_t last = last_class_for(total);
+      if (!stripe.free[last].empty()) size_class = last;
     }
-    count(stripe, static_cast<int64_t>(class_size(size_class)), 0);
-    ++stripe.stats.allocations;
-    const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-    crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
-                                  max_bytes.load(std::memory_order_relaxed);
-    return nullptr;
+    ++stripe.taken[size_class];
+    const auto bytes = static_cast<int64_t>(class_size(size_class));
+    if (stripe.free[size_class].empty()) {
+      count(stripe, bytes, 0);
+      ++stripe.stats.allocations;
+      const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
+      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
+                                    max_bytes.load(std::memory_order_relaxed);
+      return nullptr;
+    }
+    ++stripe.stats.reuses;
+    count(stripe, bytes, -bytes);
+    Buffer* const block = stripe.free[size_class].back();
+    stripe.free[size_class].pop_back();
+    return block;
   }
 
   struct Unneeded {
     Buffer* block = nullptr;
     size_t size = 0;
   };
-  // A large block that nobody needed for a long time, if there is one. Looks at a few classes each time, and in each at
-  // the block that has been free for longest: the last one that came back is used again first.
+  // A large block that is not needed, if there is one: 32 of its class were taken since it came back, and others served
+  // them. Looks at a few classes each time, and in each at the block that has been free for longest, as the last one
+  // that came back is used again first. A block that is needed once in so many times costs little to get anew.
   Unneeded take_unneeded(Stripe& stripe) HEADPOND_REQUIRES(stripe.mu) {
     constexpr uint32_t kLooks = 4;
-    constexpr uint64_t kLong = 256;  // Large blocks that were taken meanwhile.
+    constexpr uint64_t kMany = 32;
     for (uint32_t i = 0; i < kLooks; ++i) {
       stripe.looked_at = stripe.looked_at + 1 < kClasses ? stripe.looked_at + 1 : kFirstMapped;
       std::vector<Buffer*>& blocks = stripe.free[stripe.looked_at];
-      if (blocks.empty() || stripe.large_taken - blocks.front()->size_ < kLong) continue;
+      if (blocks.empty() || stripe.taken[stripe.looked_at] - blocks.front()->size_ < kMany) continue;
       const Unneeded found{blocks.front(), class_size(stripe.looked_at)};
       blocks.erase(blocks.begin());
       count(stripe, 0, -static_cast<int64_t>(found.size));
@@ -300,7 +304,7 @@ struct BufferPool::State {
     count(stripe, -bytes, keep ? bytes : 0);
     if (!keep) return false;
     --stripe.owned;
-    block->size_ = stripe.large_taken;
+    block->size_ = stripe.taken[size_class];  // For take_unneeded(), as long as it is free.
     if (size_class >= kFirstMapped && !hooks.release) unneeded = take_unneeded(stripe);
     return true;
   }
@@ -374,7 +378,7 @@ BufferRef BufferPool::allocate(size_t size) {
   const size_t at = State::stripe_for(size_class);
   State::Stripe& stripe = state_->stripes[at];
   bool crowded = false;
-  void* block = state_->take_free(stripe, size_class, crowded);
+  void* block = state_->take_free(stripe, size + Buffer::kHeader, size_class, crowded);
   if (block == nullptr) {
     if (crowded) state_->trim();
     try {

@@ -106,37 +106,42 @@ TEST(BufferPool, LargeBlocksThatGoBackAreGoneFromTheProcess) {
   }
 }
 
-TEST(BufferPool, ALargeFreeBlockServesWhatIsUpToAThirdSmaller) {
-  constexpr size_t kLarge = size_t{3} << 20, kSmall = 3000;
-  BufferPool pool;
-  Buffer* const large = pool.allocate(kLarge).get();
-  EXPECT_NE(pool.allocate(kLarge / 2).get(), large) << "so much would be wasted";
-  const BufferRef again = pool.allocate(kLarge * 7 / 10);
-  EXPECT_EQ(again.get(), large);
-  EXPECT_EQ(again->size(), kLarge * 7 / 10);
-  EXPECT_GE(pool.stats().bytes_in_use, static_cast<int64_t>(kLarge)) << "all of it is in use";
-  Buffer* const small = pool.allocate(kSmall).get();
-  EXPECT_NE(pool.allocate(kSmall * 7 / 10).get(), small);
-}
-
-// Takes and gives back a block of 8 MiB `times` times, after three blocks of 1 MiB that nobody needs again; MiB that
-// are free then, beside the one block.
-int64_t mib_free_after(BufferPool& pool, int times) {
+TEST(BufferPool, ALargeFreeBlockServesAnyRequestThatWastesAQuarterOfItAtMost) {
   constexpr size_t kMiB = size_t{1} << 20, kHeader = 64;
-  {
-    const BufferRef one = pool.allocate(kMiB - kHeader), two = pool.allocate(kMiB - kHeader),
-                    three = pool.allocate(kMiB - kHeader);
-  }
-  for (int i = 0; i < times; ++i) (void)pool.allocate(8 * kMiB - kHeader);
-  EXPECT_EQ(pool.stats().allocations, 4);
-  EXPECT_EQ(pool.stats().reuses, times - 1);
-  return (pool.stats().bytes_cached >> 20) - 8;
+  BufferPool pool, other;
+  Buffer* const another = other.allocate(3 * kMiB - kHeader).get();
+  EXPECT_NE(other.allocate(2 * kMiB + kMiB / 4 - kHeader).get(), another) << "it would waste a third of the request";
+  Buffer* const large = pool.allocate(3 * kMiB - kHeader).get();
+  const BufferRef again = pool.allocate(2 * kMiB + kMiB / 2 - kHeader);
+  EXPECT_EQ(again.get(), large) << "it wastes a fifth";
+  EXPECT_EQ(again->size(), 2 * kMiB + kMiB / 2 - kHeader);
+  EXPECT_EQ(pool.stats().bytes_in_use, 3 << 20) << "all of it is in use";
 }
 
-TEST(BufferPool, LargeBlocksThatNobodyNeedsGoBackInTime) {
+TEST(BufferPool, ASmallFreeBlockServesItsOwnClassOnly) {
+  BufferPool pool;
+  Buffer* const small = pool.allocate(3072 - 64).get();
+  EXPECT_NE(pool.allocate(2560 - 64).get(), small);
+  EXPECT_EQ(pool.allocate(2561 - 64).get(), small);
+}
+
+// Blocks of 1 MiB that are kept after four were in use at once, and then one at a time, `times` times.
+int64_t kept_after(BufferPool& pool, int times) {
+  constexpr size_t kSize = (size_t{1} << 20) - 64;
+  {
+    std::vector<BufferRef> four;
+    for (int i = 0; i < 4; ++i) four.push_back(pool.allocate(kSize));
+  }
+  for (int i = 0; i < times; ++i) (void)pool.allocate(kSize);
+  EXPECT_EQ(pool.stats().allocations, 4);
+  EXPECT_EQ(pool.stats().reuses, times);
+  return pool.stats().bytes_cached >> 20;
+}
+
+TEST(BufferPool, LargeBlocksThatAreNotNeededGoBack) {
   BufferPool pool, soon;
-  EXPECT_EQ(mib_free_after(soon, 250), 3) << "control: they may be needed yet";
-  EXPECT_EQ(mib_free_after(pool, 1000), 0);
+  EXPECT_EQ(kept_after(soon, 31), 4) << "control: they may be needed yet";
+  EXPECT_EQ(kept_after(pool, 1000), 1);
 }
 
 // Hooks that count their blocks, and give at most `most` bytes of them.
@@ -182,7 +187,7 @@ TEST(BufferPool, TakesItsBlocksFromHooksAndGivesEachBack) {
 TEST(BufferPool, BlocksOfHooksStayAsTheyMayBeSlowToGet) {
   CountedBlocks blocks;
   BufferPool pool(blocks.hooks());
-  EXPECT_EQ(mib_free_after(pool, 1000), 3);
+  EXPECT_EQ(kept_after(pool, 1000), 4);
 }
 
 TEST(BufferPool, AHookThatHasNoBlocksIsTheSystemThatRefuses) {

@@ -170,7 +170,7 @@ bool Executor::is_long_wait(uint64_t seen) {
   return true;
 }
 
-// The process's clock comes last: see process_cpu_ns().
+// The process's clock comes after the threads': see process_cpu_ns().
 Executor::CpuTimes Executor::cpu_times() {
   CpuTimes times{.own_ns = thread_cpu_ns()};
   for (const auto* workers : {&workers_, &io_workers_}) {

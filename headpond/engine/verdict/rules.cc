@@ -87,6 +87,20 @@ Change change(const Question& q, std::string what, std::string setting, std::str
   return {std::move(what), std::move(setting), std::move(value), gain_of(q.figures, q.model, altered)};
 }
 
+// The same where what limits now is not in the model: it goes, and what the model knows stays.
+template <class Alter>
+Change change_of_what_is_measured(const Question& q, std::string what, std::string setting, std::string value,
+                                  Alter alter) {
+  Model now = q.model;
+  now.blocked = 0;
+  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
+  return change({q.figures, q.limiting, now}, std::move(what), std::move(setting), std::move(value), [&](Model& m) {
+    m.blocked = q.model.blocked;
+    m.serial = q.model.serial;
+    alter(m);
+  });
+}
+
 // ---- before a stage is looked for
 
 Holds stalled(const Question& q) {
@@ -198,17 +212,15 @@ Holds memory_limited(const Question& q) {
 
 // ---- of the limiting stage
 
-// Now tasks wait for threads that the model does not know. Then they compute themselves what those threads compute, but
-// not what the system takes for making, waking and changing threads.
+// With one thread, tasks compute themselves what those of the library compute. What the system takes is for making,
+// waking and changing its threads, but for as much as the Loader's own threads may have used of it.
 Change without_teams(const Question& q) {
   const Figures& f = q.figures;
-  Model now = q.model;
-  now.serial = 1 / std::max(measured_rate(f), 1e-9);
-  const double by_system = std::clamp(share(f.system_cpus_in_waits, f.process_cpus_in_waits), 0.0, 1.0);
   const double foreign = std::max(f.process_cpus_in_waits - f.own_cpus_in_waits, 0.0);
-  return change({f, q.limiting, now}, "let the library inside compute with one thread", "", "1", [&](Model& m) {
-    m.cpu = (f.own_cpus_in_waits + foreign * (1 - by_system)) * now.serial;
-    m.blocked = m.serial = 0;
+  const double by_system = std::clamp(f.system_cpus_in_waits - f.own_cpus_in_waits, 0.0, foreign);
+  return change_of_what_is_measured(q, "let the library inside compute with one thread", "", "1", [&](Model& m) {
+    m.cpu = (f.own_cpus_in_waits + foreign - by_system) / std::max(measured_rate(f), 1e-9);
+    if (seconds(f.per_step(make_of(q).blocked_ns + make_of(q).cpu_ns)) >= m.blocked) m.blocked = 0;
   });
 }
 
@@ -228,16 +240,16 @@ Holds oversubscribed_by_teams(const Question& q) {
                : Evidence{"share of the process's processor time that is not the Loader's", foreign, kForeign};
   const Evidence lack = queue > kQueue ? Evidence{"share of tasks in which they wait for a processor", queue, kQueue}
                                        : Evidence{"share of the processors that is in use", full, kFull};
-  return Finding{.evidence = {more, lack}, .changes = {without_teams(q)}};
+  return Finding{.evidence = {more, lack},
+                 .changes = {without_teams(q)},
+                 .findings = {"threads of a library that spin while they wait look as if they computed: one thread for "
+                              "it may gain more than is told"}};
 }
 
 // One task at a time, as many steps as there are: what they would be if tasks did not wait for each other.
 Change without_the_lock(const Question& q) {
-  Model now = q.model;
-  now.blocked = 0;
-  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
-  return change({q.figures, q.limiting, now}, "hold the lock for less time, or avoid it", "", "",
-                [](Model& m) { m.serial = 0; });
+  return change_of_what_is_measured(q, "hold the lock for less time, or avoid it", "", "",
+                                    [](Model& m) { m.blocked = 0; });
 }
 
 // A task that holds a lock runs or sleeps, and the others wait for it.
@@ -306,13 +318,15 @@ Holds slow_batch_function(const Question& q) {
   const double own = share(q.limiting->totals.open.wall_ns + make_of(q).wall_ns, all);
   if (own <= kShare) return std::nullopt;
   const double copy_s = seconds(q.figures.batch_bytes / kCopyBytesPerNs);
-  return Finding{
-      .evidence = {{"share of all work that its function of batches does", own, kShare}},
-      .changes = {change(q, "if it only puts elements together, let batch do that, in place", "", "", [&](Model& m) {
-        const double cpu = seconds(q.figures.per_step(q.limiting->totals.open.cpu_ns + make_of(q).cpu_ns));
-        m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
-        m.blocked = 0;
-      })}};
+  return Finding{.evidence = {{"share of all work that its function of batches does", own, kShare}},
+                 .changes = {change(q, "if it only puts elements together, let batch do that, in place", "", "",
+                                    [&](Model& m) {
+                                      const double cpu = seconds(
+                                          q.figures.per_step(q.limiting->totals.open.cpu_ns + make_of(q).cpu_ns));
+                                      m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
+                                      m.blocked = 0;
+                                    })},
+                 .findings = {"what it does beside putting elements together takes as long in a map below batch"}};
 }
 
 Holds window_too_small(const Question& q) {
@@ -454,12 +468,10 @@ Holds computes_and_waits(const Question& q) {
   if (inside > q.figures.threads + 0.5) return std::nullopt;  // It has I/O threads.
   const double cpu = compute_share(q.limiting->totals), busy = busy_share(q);
   if (cpu < kCpu || busy <= kBusy || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
-  Model now = q.model;
-  now.serial = 1 / std::max(measured_rate(q.figures), 1e-9);
   Finding finding{.evidence = {{"share of its time that the stage computes", cpu, kCpu},
                                {"share of the time that threads work", busy, kBusy}},
-                  .changes = {change({q.figures, q.limiting, now}, "let other tasks compute while one waits",
-                                     "blocking", "true", [](Model& m) { m.serial = 0; })}};
+                  .changes = {change_of_what_is_measured(q, "let other tasks compute while one waits", "blocking",
+                                                         "true", [](Model&) {})}};
   add_cache(q, finding.changes);
   return finding;
 }

@@ -149,8 +149,8 @@ TEST_F(Gates, ACallWithATimeoutWaitsNoLongerForOneThatRuns) {
   auto patient_take = later([&] { return take(gate); });
   EXPECT_EQ(patient_put.wait_for(kLongerThanATry), std::future_status::timeout) << "control: no timeout";
   EXPECT_EQ(patient_take.wait_for(kLongerThanATry), std::future_status::timeout) << "control: no timeout";
-  EXPECT_EQ(later([&] { return put(gate, kSoon); }).get(), WaitResult::timed_out) << "behind one that waits";
-  EXPECT_EQ(later([&] { return take(gate, kSoon); }).get(), WaitResult::timed_out) << "behind one that waits";
+  EXPECT_EQ(later([&] { return put(gate, kSoon); }).get(), WaitResult::timed_out) << "after one that waits";
+  EXPECT_EQ(later([&] { return take(gate, kSoon); }).get(), WaitResult::timed_out) << "after one that waits";
   gate.end_put();
   gate.end_take();
   EXPECT_EQ(patient_put.get(), WaitResult::go);
