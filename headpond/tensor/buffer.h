@@ -38,7 +38,7 @@ class Buffer {
 
   std::atomic<uint32_t> owners_ = 1;
   uint16_t size_class_ = 0, stripe_ = 0;
-  size_t size_ = 0;
+  size_t size_ = 0;       // Of a block that is free: a number of the pool's.
   void* pool_ = nullptr;  // Null: a function follows the header, to be called at the end.
 };
 
@@ -88,8 +88,10 @@ struct BlockHooks {
 };
 
 /// Allocates buffers, and keeps returned ones for the next request of similar size, last in, first out (a block in the
-/// processor's cache is faster; a new block from the system costs a page fault every 4 KiB). Thread-safe; threads that
-/// use small blocks do not wait for each other. Buffers may outlive the pool.
+/// processor's cache is faster; a new block from the system costs a page fault every 4 KiB). A block is larger than
+/// what was asked for by a quarter at most, or is one of 128 bytes. Free blocks of 128 KiB and more that were not
+/// needed for a while go back to the system, but for those of hooks. Thread-safe; threads that use small blocks do not
+/// wait for each other. Buffers may outlive the pool.
 class BufferPool {
  public:
   /// Caches at most `max_cached_bytes` of free blocks, and none while free blocks and those in use exceed `max_bytes`;
