@@ -42,8 +42,9 @@ size_t class_size(uint32_t size_class) {
   return (size_t{1} << log) + ((size_class - 1) % 4 + 1) * (size_t{1} << (log - 2));
 }
 
-// The largest class whose free blocks serve a request for `total` bytes. Of large blocks that may be the next one, as
-// long as no more than a quarter is wasted: sizes that vary leave fewer free blocks behind.
+// The largest class whose free blocks may serve a request for `total` bytes. A large request may take a block of the
+// next class if that is at most a quarter larger. Without this, a run whose elements differ in size keeps free blocks
+// of every class.
 uint32_t last_class_for(size_t total) {
   const uint32_t own = class_of(total);
   return own >= kFirstMapped && class_size(own + 1) <= total + total / 4 ? own + 1 : own;
@@ -131,7 +132,7 @@ struct BufferPool::State {
     std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
     BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
     int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
-    std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Blocks of each class that were asked for.
+    std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Requests served from each class.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
     // Not yet added to `in_use` and `cached`.
@@ -255,9 +256,9 @@ struct BufferPool::State {
     Buffer* block = nullptr;
     size_t size = 0;
   };
-  // A large block that is not needed, if there is one: 32 of its class were taken since it came back, and others served
-  // them. Looks at a few classes each time, and in each at the block that has been free for longest, as the last one
-  // that came back is used again first. A block that is needed once in so many times costs little to get anew.
+  // Takes a large block off its list if it stayed free while 32 requests were served from its class. Each call checks a
+  // few classes. In each it looks at the block that has been free for longest, because the newest is reused first. A
+  // block that is needed less than once in 32 requests costs little to allocate again.
   Unneeded take_unneeded(Stripe& stripe) HEADPOND_REQUIRES(stripe.mu) {
     constexpr uint32_t kLooks = 4;
     constexpr uint64_t kMany = 32;
@@ -304,7 +305,7 @@ struct BufferPool::State {
     count(stripe, -bytes, keep ? bytes : 0);
     if (!keep) return false;
     --stripe.owned;
-    block->size_ = stripe.taken[size_class];  // For take_unneeded(), as long as it is free.
+    block->size_ = stripe.taken[size_class];  // While it is free: see take_unneeded().
     if (size_class >= kFirstMapped && !hooks.release) unneeded = take_unneeded(stripe);
     return true;
   }

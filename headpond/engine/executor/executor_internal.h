@@ -38,7 +38,7 @@ class IdleWork {
 struct SeenInWaits {
   double ns = 0;                                    ///< Time of the waits that were looked at:
   double process_cpu_ns = 0;                        ///< - processor time of all threads of the process;
-  double process_system_ns = 0;                     ///< - the part of it that the system took;
+  double process_system_ns = 0;                     ///< - the part of it in the kernel;
   double own_cpu_ns = 0;                            ///< - of the Loader's threads and the one in next().
   std::map<const char*, SeenDoing> doing = {};      ///< What threads did in the tasks of each stage, by its name.
   std::map<const void*, SeenDoing> operators = {};  ///< The same in operators of samples, by their nodes.

@@ -14,8 +14,8 @@ int64_t thread_cpu_ns();
 /// CPU time of all threads of the process. Of a thread that runs now, Linux counts in it what it has seen at its last
 /// tick, a millisecond ago or ten; but all of what cpu_ns_of() has just said. So ask for the threads first.
 int64_t process_cpu_ns();
-/// The part of it that the system took for the process: calls, and making, waking and changing threads. Counted by
-/// ticks on most systems, so only the sum of many differences says something.
+/// The part of process_cpu_ns() that was spent in the kernel: system calls, page faults, and creating, waking and
+/// switching threads. Most systems count it in ticks of some milliseconds, so use only sums of many differences.
 int64_t process_system_ns();
 /// CPU time of the thread with this id; 0 iff there is none any more.
 int64_t cpu_ns_of(int thread_id);

@@ -61,7 +61,7 @@ struct Figures {
   double others = -1;  ///< Processors' worth that other processes and the host took; below 0: unknown.
   double idle = -1;    ///< The same of nobody.
   /// While the program waited: processors' worth of all threads of the process, and of the Loader's. And how much of
-  /// all threads' the system took for itself: 0 where nothing was seen.
+  /// all threads' was spent in the kernel; 0 if nothing was seen.
   double process_cpus_in_waits = -1, own_cpus_in_waits = -1, system_cpus_in_waits = 0;
 
   double memory = 0, held_by_program = 0;  ///< Bytes.

@@ -87,7 +87,8 @@ Change change(const Question& q, std::string what, std::string setting, std::str
   return {std::move(what), std::move(setting), std::move(value), gain_of(q.figures, q.model, altered)};
 }
 
-// The same where what limits now is not in the model: it goes, and what the model knows stays.
+// The same for a limit that the model does not know. The measured rate stands for that limit, which `alter` removes;
+// the model's own limits remain.
 template <class Alter>
 Change change_of_what_is_measured(const Question& q, std::string what, std::string setting, std::string value,
                                   Alter alter) {
@@ -212,8 +213,8 @@ Holds memory_limited(const Question& q) {
 
 // ---- of the limiting stage
 
-// With one thread, tasks compute themselves what those of the library compute. What the system takes is for making,
-// waking and changing its threads, but for as much as the Loader's own threads may have used of it.
+// With one thread, tasks do the library's computing themselves. Kernel time counts as the cost of its threads
+// (creating, waking, switching) and goes away, except for as much as the Loader's own threads may have used.
 Change without_teams(const Question& q) {
   const Figures& f = q.figures;
   const double foreign = std::max(f.process_cpus_in_waits - f.own_cpus_in_waits, 0.0);
@@ -240,10 +241,11 @@ Holds oversubscribed_by_teams(const Question& q) {
                : Evidence{"share of the process's processor time that is not the Loader's", foreign, kForeign};
   const Evidence lack = queue > kQueue ? Evidence{"share of tasks in which they wait for a processor", queue, kQueue}
                                        : Evidence{"share of the processors that is in use", full, kFull};
-  return Finding{.evidence = {more, lack},
-                 .changes = {without_teams(q)},
-                 .findings = {"threads of a library that spin while they wait look as if they computed: one thread for "
-                              "it may gain more than is told"}};
+  return Finding{
+      .evidence = {more, lack},
+      .changes = {without_teams(q)},
+      .findings = {
+          "if the library's threads spin while they wait, one thread for it gains more than a forecast tells"}};
 }
 
 // One task at a time, as many steps as there are: what they would be if tasks did not wait for each other.
@@ -326,7 +328,7 @@ Holds slow_batch_function(const Question& q) {
                                       m.cpu = std::max(m.cpu - cpu, 0.0) + copy_s;
                                       m.blocked = 0;
                                     })},
-                 .findings = {"what it does beside putting elements together takes as long in a map below batch"}};
+                 .findings = {"if it does other work, that would take as long in a map below batch"}};
 }
 
 Holds window_too_small(const Question& q) {
