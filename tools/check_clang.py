@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """clang-format over every source; clang-tidy and the thread-safety analysis over the sources of the dev build that are not tests.
 
-The tests get the thread-safety analysis when the dev build compiles them. --self-test plants violations for each.
+The tests get the thread-safety analysis when the dev build compiles them. --tidy-changed looks only at what the last 100 commits changed.
+--self-test plants violations for each.
 """
 import json
 import pathlib
@@ -14,6 +15,7 @@ import checks
 import tidy
 
 BUILD = checks.ROOT / "build/dev"
+COMMITS = 100  # More than come between two runs of --tidy in ./dev nightly.
 FORMAT, CLANG = "clang-format-16", "clang++-16"
 
 
@@ -28,11 +30,11 @@ def format_findings():
     return [output] if status else []
 
 
-def tidy_findings():
+def tidy_findings(commits=None):
     commands = json.loads((BUILD / "compile_commands.json").read_text(encoding="utf-8"))
     commands = [{"file": str(source), "command": entry["command"].replace(entry["file"], str(source))}
                 for entry in commands for source in checks.sources_of(entry) if not source.stem.endswith("_test")]
-    return tidy.findings(checks.ROOT, commands, BUILD / "tidy", tidy.cache_folder() / "tidy")
+    return tidy.findings(checks.ROOT, commands, BUILD / "tidy", tidy.cache_folder() / "tidy", commits=commits)
 
 
 USE_AFTER_MOVE = "#include <string>\n#include <utility>\nstd::string f(std::string a) {{\n  std::string b = std::move(a);\n  return {};\n}}\n"
@@ -71,10 +73,10 @@ def self_test():
     return wrong + tidy_self_test()
 
 
-def looks(root, said):
+def looks(root, said, commits=None):
     """What tidy says about the planted tree, and adds to `said` how many sources it looked at."""
     commands = [{"file": str(path), "command": f"clang++-16 -std=c++20 -Wthread-safety -I{root} -o x.o -c {path}"} for path in sorted(root.glob("*.cc"))]
-    return tidy.findings(root, commands, root / "work", root / "stamps", lambda line: said.append(int(line.split()[3])))
+    return tidy.findings(root, commands, root / "work", root / "stamps", lambda line: said.append(int(line.split()[3])), commits)
 
 
 def tidy_self_test():
@@ -115,14 +117,37 @@ def tidy_self_test():
                 wrong.append(f"tidy: {list(texts)}: looked at {said[-1]} sources: {found}")
             for name in texts:
                 (root / name).write_text(clean.get(name, twins.get(name, "")), encoding="utf-8")
+    return wrong + changed_self_test(clean, planted)
+
+
+def changed_self_test(clean, planted):
+    """Only what the last commits changed is looked at: a source, and for a header one that includes it."""
+    wrong, said = [], []
+    bad = {name: text for name, text, _, _ in planted}
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder).resolve() / "headpond"
+        root.mkdir()
+        git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        run("git", "init", "-q", root)
+        settings = {".clang-tidy": clean[".clang-tidy"], ".gitignore": "work\nstamps\n"}
+        for texts in ({**settings, "a.cc": bad["a.cc"], "b.cc": clean["b.cc"], "c.h": clean["c.h"]}, {"c.h": bad["c.h"]}, {"e.cc": clean["e.cc"]}):
+            for name, text in texts.items():
+                (root / name).write_text(text, encoding="utf-8")
+            run(*git, "add", "-A")
+            run(*git, "commit", "-q", "-m", "a")
+        header, source = "modernize-use-override", "bugprone-use-after-move"
+        for commits, words, many in ((1, (), 1), (2, (header,), 1), (3, (header, source), 2)):
+            found = looks(root, said, commits)
+            if [word for word in (header, source) if any(word in output for output in found)] != list(words) or said[-1] != many:
+                wrong.append(f"tidy: {commits} commits: looked at {said[-1]} sources: {found}")
     return wrong
 
 
-CHECKS = {"--format": format_findings, "--tidy": tidy_findings, "--self-test": self_test}
+CHECKS = {"--format": format_findings, "--tidy": tidy_findings, "--tidy-changed": lambda: tidy_findings(COMMITS), "--self-test": self_test}
 
 if __name__ == "__main__":
     if len(sys.argv) != 2 or sys.argv[1] not in CHECKS:
-        print(f"usage: {sys.argv[0]} --format | --tidy | --self-test", file=sys.stderr)
+        print(f"usage: {sys.argv[0]} --format | --tidy | --tidy-changed | --self-test", file=sys.stderr)
         sys.exit(2)
     problems = CHECKS[sys.argv[1]]()
     print("\n".join(problems))

@@ -207,8 +207,29 @@ def versions(root):
     return tool + "".join(left_out()) + known + (root / ".clang-tidy").read_text(encoding="utf-8") + pathlib.Path(__file__).read_text(encoding="utf-8")
 
 
-def findings(root, commands, folder, stamps, say=print):
-    """What clang-tidy says about these compile commands; a source that is in several targets is looked at once."""
+def changed(root, commits):
+    """The files of the tree that the last `commits` commits changed, or that are not committed; None where git cannot say."""
+    said = ""
+    for words in (("log", f"-n{commits}", "--root", "-m", "--name-only", "--format="), ("diff", "--name-only", "HEAD"), ("ls-files", "--others", "--exclude-standard")):
+        try:
+            said += subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout
+        except (OSError, subprocess.CalledProcessError):
+            return None
+    return {(root / name).resolve() for name in said.splitlines() if name}
+
+
+def showing(sources, paths, files):
+    """Of these sources the ones in which clang-tidy sees `files`: themselves, and for a header the source of its name, else one that includes it."""
+    chosen = {path for path in paths if path in files}
+    for header in files - chosen:
+        including = [path for path in paths if header in sources.file(path)[1]]
+        chosen.update([path for path in including if path.stem == header.stem] or including[:1])
+    return chosen
+
+
+def findings(root, commands, folder, stamps, say=print, commits=None):
+    """What clang-tidy says about these compile commands; a source that is in several targets is looked at once. With `commits`: only about
+    what so many last commits changed."""
     root = root.resolve()
     sources, context = Sources(root), versions(root)
     entries = {pathlib.Path(entry["file"]).resolve(): arguments(entry) for entry in commands}
@@ -216,6 +237,10 @@ def findings(root, commands, folder, stamps, say=print):
     keys = {path: sources.key(path, flags, context) for path, flags in jobs}
     stamps.mkdir(parents=True, exist_ok=True)
     due = [(path, flags) for path, flags in jobs if not (stamps / keys[path]).exists()]
+    files = changed(root, commits) if commits is not None else None
+    if files is not None:
+        wanted = showing(sources, [path for path, _ in jobs], files)
+        due = [(path, flags) for path, flags in due if path in wanted]
     groups = grouped(sources, due)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ".clang-tidy").write_text((root / ".clang-tidy").read_text(encoding="utf-8"), encoding="utf-8")
@@ -230,5 +255,5 @@ def findings(root, commands, folder, stamps, say=print):
 
     with concurrent.futures.ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         list(pool.map(one, sorted(groups, key=lambda group: -len(group["jobs"]))))
-    say(f"clang-tidy: {len(jobs)} sources, {len(due)} of them new or changed, in {len(groups)} groups")
+    say(f"clang-tidy: {len(jobs)} sources, {len(due)} of them looked at, in {len(groups)} groups")
     return said
