@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace shows of a queue. A span takes longer than an element that passes, so only some are shown: calls that
-// wait, and otherwise about one element in 0.1 ms.
+// wait for 0.1 ms, and about one element and one shorter wait in each 0.1 ms.
 #pragma once
 
 #include <algorithm>
@@ -68,13 +68,19 @@ class ShownElements {
       set(std::max(one_of * kBetweenNs / since_ns, int64_t{1}));
     }
   }
-  /// A call waited: elements are seldom now, so the next ones are shown.
-  void waited(int64_t ns) {
+  /// Whether a call is shown that waited for `ns` until `now`. After a long wait elements are seldom, so the next ones
+  /// are shown.
+  bool shows_wait(int64_t ns, int64_t now) {
     if (ns >= kLongWaitNs) set(1);
+    if (ns < kShownWaitNs || (ns < kBetweenNs && now - last_wait_ns_.load(std::memory_order_relaxed) < kBetweenNs))
+      return false;
+    last_wait_ns_.store(now, std::memory_order_relaxed);
+    return true;
   }
 
  private:
-  static constexpr int64_t kBetweenNs = 100'000, kMostCreditNs = 256 * kBetweenNs, kLongWaitNs = 1'000'000;
+  static constexpr int64_t kBetweenNs = 100'000, kMostCreditNs = 256 * kBetweenNs;
+  static constexpr int64_t kShownWaitNs = 10'000, kLongWaitNs = 1'000'000;
   static constexpr int64_t kFewest = 4096;  // One of so many.
   static constexpr uint64_t kNone = (uint64_t{1} << 62) - 1;
 
@@ -87,20 +93,16 @@ class ShownElements {
     mask_.store(std::bit_floor(static_cast<uint64_t>(one_of)) - 1, std::memory_order_relaxed);
   }
 
-  std::atomic<uint64_t> mask_ = kNone;  // Those are shown whose number has none of these bits.
-  std::atomic<uint64_t> session_ = 0;   // The trace for which that is.
+  std::atomic<uint64_t> mask_ = kNone;               // Those are shown whose number has none of these bits.
+  std::atomic<uint64_t> session_ = 0;                // The trace for which that is.
+  std::atomic<int64_t> last_wait_ns_ = -kBetweenNs;  // When the last wait that is shown ended.
   int64_t last_ns_ = 0, credit_ns_ = kMostCreditNs;
 };
 
 inline constexpr trace::ArgNames kShownArgs{{"one_of"}};
-inline constexpr int64_t kShownWaitNs = 10'000;
 
-inline bool is_long_wait(const WaitContext& context) {
-  return context.has_waited() && context.waited_ns() >= kShownWaitNs;
-}
-
-/// The span of a call: from when it began to wait, or moved an element that is shown, until it ends. A call that did
-/// neither, or waited less than 10 us, has none. It ends before `context`.
+/// The span of a call: from when it began to wait, or moved an element that is shown, until it ends. A call whose wait
+/// and elements are not shown has none. It ends before `context`.
 class CallSpan {
  public:
   CallSpan(SpanName& name, ShownElements& elements, const WaitContext& context)
@@ -114,14 +116,14 @@ class CallSpan {
 
  private:
   [[gnu::noinline]] static void end(SpanName& name, ShownElements& elements, const WaitContext& context) {
-    const bool waited = is_long_wait(context);
-    if ((!waited && !context.is_shown()) || !trace::enabled() || !elements.is_recorded()) return;
+    if (!trace::enabled() || !elements.is_recorded()) return;
+    const int64_t one_of = elements.one_of() == 1 ? trace::kNoArg : elements.one_of(), now = now_ns();
+    const bool waited = context.has_waited() && elements.shows_wait(context.waited_ns(), now);
+    if (!waited && !context.is_shown()) return;
     const int64_t start = waited ? context.waited_since() : context.shown_since();
-    const int64_t one_of = elements.one_of() == 1 ? trace::kNoArg : elements.one_of();
-    if (waited) elements.waited(context.waited_ns());
     trace::internal::record({.name = name.get(),
                              .start_ns = start,
-                             .length_ns = now_ns() - start,
+                             .length_ns = now - start,
                              .value = 0,
                              .kind = trace::Kind::span,
                              .category = trace::Category::wait,

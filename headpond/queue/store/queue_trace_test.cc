@@ -90,10 +90,31 @@ TEST(ShownElementsOfAQueue, AreOfMultiplesOfOneNumberSoThatBothSidesAgree) {
 TEST(ShownElementsOfAQueue, AreAllAgainAfterAWait) {
   Puts puts;
   (void)puts.put(1'000'000, 20);
-  puts.shown.waited(20 * kUs);
+  EXPECT_TRUE(puts.shown.shows_wait(20 * kUs, puts.now));
   EXPECT_GT(puts.shown.one_of(), 1000) << "control: a short one";
-  puts.shown.waited(2 * kMs);
+  EXPECT_TRUE(puts.shown.shows_wait(2 * kMs, puts.now));
   EXPECT_EQ(puts.shown.one_of(), 1);
+}
+
+// How many of `count` waits are shown, each `ns` long and `between_ns` after the end of the one before.
+int64_t waits_shown(int64_t count, int64_t ns, int64_t between_ns) {
+  Puts puts;
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    puts.now += between_ns + ns;
+    found += puts.shown.shows_wait(ns, puts.now) ? 1 : 0;
+  }
+  return found;
+}
+
+TEST(ShownWaitsOfAQueue, AreAllThatAreLongOrSeldom) {
+  EXPECT_EQ(waits_shown(1'000, 100 * kUs, 0), 1'000) << "long";
+  EXPECT_EQ(waits_shown(1'000, 10 * kUs, 90 * kUs), 1'000) << "seldom";
+}
+
+TEST(ShownWaitsOfAQueue, AreFewOfManyShortOnesAndNoneThatIsLostInTheSpansOwnTime) {
+  EXPECT_EQ(waits_shown(1'000, 10 * kUs, 10 * kUs), 200) << "one in 0.1 ms";
+  EXPECT_EQ(waits_shown(1'000, 9 * kUs, kMs), 0);
 }
 
 TEST(ShownElementsOfAQueue, AreNoneWithoutATrace) {
