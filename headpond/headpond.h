@@ -32,6 +32,7 @@
 #include "headpond/tensor/random_choice.h"
 #include "headpond/tensor/rows_kernel.h"
 #include "headpond/tensor/shape.h"
+#include "headpond/tensor/source_names.h"
 #include "headpond/tensor/tensor.h"
 #include "headpond/tensor/tensor_list.h"
 

@@ -9,6 +9,7 @@
 
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/tensor/source_names.h"
 
 namespace headpond::cli {
 namespace {
@@ -153,8 +154,9 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
 void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
   tile.key = key;
   if (provenance.source == 0) return;
-  tile.source = source_name(provenance.source);
-  tile.record = static_cast<int64_t>(provenance.record);
+  RecordPlace place = place_of(provenance);
+  tile.source = std::move(place.source);
+  tile.record = static_cast<int64_t>(place.record);
 }
 
 // The kernels of one sample, one after the other, so that the image between two of them can be seen.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "headpond/dataset/run_state.h"
+#include "headpond/tensor/source_names.h"
 
 namespace headpond {
 namespace {
@@ -114,8 +115,11 @@ std::string element_name(uint64_t key, Provenance provenance) {
 }
 
 ErrorPlace element_place(std::string op, uint64_t key, Provenance provenance) {
-  ErrorPlace place{.op = std::move(op), .source = source_file(provenance.source), .key = key};
-  if (!place.source.empty()) place.record = static_cast<uint64_t>(provenance.record);
+  ErrorPlace place{.op = std::move(op), .key = key};
+  RecordPlace found = place_of(provenance);
+  if (!found.is_file) return place;
+  place.source = std::move(found.source);
+  place.record = found.record;
   return place;
 }
 

@@ -6,64 +6,15 @@
 #include <algorithm>
 #include <memory>
 #include <new>
-#include <unordered_map>
 
-#include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
 
 namespace headpond {
 namespace {
 
-constexpr size_t kMaxSources = (size_t{1} << 20) - 1;
-
-struct Sources {
-  Mutex mu;
-  std::unordered_map<std::string, uint64_t> numbers HEADPOND_GUARDED_BY(mu);
-  std::vector<std::string> names HEADPOND_GUARDED_BY(mu);
-  std::vector<bool> are_files HEADPOND_GUARDED_BY(mu);
-};
-
-Sources& sources() {
-  static Sources* const instance = new Sources;
-  return *instance;
-}
-
 [[noreturn]] void refuse(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
 
 }  // namespace
-
-uint64_t register_source(std::string_view name, bool is_file) {
-  Sources& all = sources();
-  MutexLock lock(all.mu);
-  if (const auto found = all.numbers.find(std::string(name)); found != all.numbers.end()) {
-    if (is_file) all.are_files[found->second - 1] = true;
-    return found->second;
-  }
-  if (all.names.size() >= kMaxSources) return 0;
-  all.names.emplace_back(name);
-  all.are_files.push_back(is_file);
-  all.numbers.emplace(name, all.names.size());
-  return all.names.size();
-}
-
-std::string source_name(uint64_t source) {
-  if (source == 0) return "";
-  Sources& all = sources();
-  MutexLock lock(all.mu);
-  return source <= all.names.size() ? all.names[source - 1] : "?";
-}
-
-std::string source_file(uint64_t source) {
-  if (source == 0) return "";
-  Sources& all = sources();
-  MutexLock lock(all.mu);
-  return source <= all.names.size() && all.are_files[source - 1] ? all.names[source - 1] : "";
-}
-
-std::string to_string(Provenance provenance) {
-  if (provenance.source == 0) return "";
-  return fmt::format("{}, record {}", source_name(provenance.source), static_cast<uint64_t>(provenance.record));
-}
 
 Element::Element(std::vector<Tensor> fields) {
   reserve(fields.size());

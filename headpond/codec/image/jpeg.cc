@@ -346,18 +346,19 @@ std::string text_of(const Session& session, const char* what, size_t at, int64_t
                      what);
 }
 
-tl::unexpected<Error> fail_without_end(const Layout& layout, std::string_view name) {
+tl::unexpected<Error> fail_without_end(const Layout& layout, size_t bytes, std::string_view name) {
   if (layout.bad_marker) {
     return fail(ErrorKind::DataLoss, fmt::format("{}: corrupt data at byte {}: {}", name,
                                                  with_commas(*layout.bad_marker), layout.bad_marker_is));
   }
   return fail(ErrorKind::DataLoss,
-              fmt::format("{}: corrupt data: no end-of-image marker stands after the last scan", name));
+              fmt::format("{}: corrupt data at byte {}: the file ends there without an end-of-image marker", name,
+                          with_commas(bytes)));
 }
 
 Result<JpegWarnings> decode_to(Library& library, Bytes file, const Layout& layout, const JpegOptions& options,
                                const Plan& plan, std::byte* memory, std::string_view name, Mutation mutation) {
-  if (!layout.has_end && options.damage != JpegDamage::recover) return fail_without_end(layout, name);
+  if (!layout.has_end && options.damage != JpegDamage::recover) return fail_without_end(layout, file.size(), name);
   const bool may_be_own = !mutation.by_library && options.ratio == 1 && layout.is_plain();
   if (may_be_own && decode_baseline(library, file, options, plan, memory)) {
     return JpegWarnings{0, "", plan.stored.height};

@@ -10,6 +10,7 @@
 #include "headpond/dataset/quarantine/failed_place_internal.h"
 #include "headpond/dataset/quarantine/lines_internal.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/tensor/source_names.h"
 
 namespace headpond::internal {
 namespace {
@@ -75,7 +76,8 @@ void FailureLog::count(const FailedElement& failed) {
 }
 
 QuarantineEntry FailureLog::entry_of(const FailedElement& failed) {
-  QuarantineEntry entry{.source = source_name(failed.provenance.source),
+  RecordPlace from = place_of(failed.provenance);
+  QuarantineEntry entry{.source = std::move(from.source),
                         .kind = std::string(to_string(failed.error.kind())),
                         .cause = whole_text(failed.error),
                         .action = to_string(failed.action),
@@ -88,7 +90,7 @@ QuarantineEntry FailureLog::entry_of(const FailedElement& failed) {
                         .seed = static_cast<int64_t>(seed_),
                         .pipeline = pipeline_};
   if (failed.position >= 0) entry.position = failed.position;
-  if (failed.provenance.source != 0) entry.record = static_cast<int64_t>(failed.provenance.record);
+  if (failed.provenance.source != 0) entry.record = static_cast<int64_t>(from.record);
   const Error error = entry.step ? located(failed.error, failed.handler->input(), failed.provenance) : failed.error;
   ErrorPlace place = error.place();
   entry.op = std::move(place.op);

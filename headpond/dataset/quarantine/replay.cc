@@ -8,6 +8,7 @@
 #include "headpond/dataset/ops/element/failure_limits_internal.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/tensor/source_names.h"
 
 namespace headpond {
 
@@ -88,12 +89,12 @@ Result<Element> QuarantineReplay::read(const QuarantineEntry& entry) try {
   const Got got = run_->answer(*input, entry, context, out);
   if (got == Got::end || got == Got::hole)
     return fail(ErrorKind::FailedPrecondition, fmt::format("the pipeline has no element {} there", entry.element));
-  const std::string source = source_name(out.provenance.source);
+  const RecordPlace from = place_of(out.provenance);
   // The entry has the record that failed, and a batch has no record of its own.
   const bool is_gathered = got == Got::value && internal::gathers_rows(*input);
-  const bool is_same = is_gathered || (source == entry.source &&
-                                       (!entry.record || std::cmp_equal(out.provenance.record, *entry.record)));
-  if (!is_same && !source.empty() && !entry.source.empty()) {
+  const bool is_same =
+      is_gathered || (from.source == entry.source && (!entry.record || std::cmp_equal(from.record, *entry.record)));
+  if (!is_same && !from.source.empty() && !entry.source.empty()) {
     return fail(ErrorKind::FailedPrecondition,
                 fmt::format("the pipeline has another record there: {}", to_string(out.provenance)));
   }

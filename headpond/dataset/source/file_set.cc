@@ -316,8 +316,9 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
     if (__builtin_add_overflow(end, looks[n].counted.records, &end) || end == kEndless) {
       refuse(options_.op, "more than 2^63 - 2 records");
     }
-    listing.files.push_back(
-        {found[n].path, register_source(found[n].path, true), end, looks[n].counted.mark, looks[n].counted.stamp});
+    const std::string& path = found[n].path;
+    const uint64_t source = was_opened(looks[n]) ? looks[n].file->source(path) : register_source(path, true);
+    listing.files.push_back({path, source, end, looks[n].counted.mark, looks[n].counted.stamp});
     listing.ends.push_back(end);
     if (looks[n].left_out.empty() || !left_out_.insert(n).second) continue;
     warnings.push_back(fmt::format("{} leaves out {}", options_.op, looks[n].left_out));

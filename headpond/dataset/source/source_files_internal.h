@@ -52,6 +52,8 @@ class SourceFile {
   }
   /// Like View::fill without positions.
   virtual bool fills() const { return false; }
+  /// The number of the source whose records these are (Provenance). `path`: the file's.
+  virtual uint64_t source(const std::string& path) const { return register_source(path, true); }
   /// See HeadsOfFiles::head.
   virtual std::optional<Result<ElementHead>> head(int64_t /*i*/, std::span<std::byte> /*to*/) const {
     return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,6 +15,7 @@
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/labelled_folder.h"
+#include "headpond/tensor/source_names.h"
 
 namespace headpond {
 namespace {
@@ -39,22 +41,33 @@ Result<Tensor> text_of(const LabelledFile& file) {
   return Tensor::scalar(internal::text_of(*content));
 }
 
+class Files final : public RecordFiles {
+ public:
+  explicit Files(std::vector<LabelledFile> files) : all(std::move(files)) {}
+  std::string path_of(uint64_t record) const override { return record < all.size() ? all[record].path : ""; }
+  const std::vector<LabelledFile> all;
+};
+
 class Folder final : public internal::SourceFile {
  public:
-  Folder(const std::string& root, LabelledFolder found) : files_(std::move(found.files)) {
+  Folder(const std::string& root, LabelledFolder found)
+      : files_(std::make_shared<const Files>(std::move(found.files))) {
     for (const std::string& name : found.classes) add(fmt::format("{}\n", name));
-    for (const LabelledFile& file : files_) {
+    for (const LabelledFile& file : files_->all) {
       add(fmt::format("{} {} {}\n", file.path.substr(file.path.find_first_not_of('/', root.size())), file.label,
                       file.size));
     }
   }
 
-  int64_t size() const override { return static_cast<int64_t>(files_.size()); }
+  int64_t size() const override { return static_cast<int64_t>(files_->all.size()); }
+  uint64_t source(const std::string& path) const override {
+    return register_files(path, fmt::format("{} {:08x}", size(), digest_), files_);
+  }
   std::optional<FileMark> mark() const override {
-    return FileMark{.size = files_.size(), .modified_ns = 0, .head_hash = digest_, .tail_hash = 0};
+    return FileMark{.size = files_->all.size(), .modified_ns = 0, .head_hash = digest_, .tail_hash = 0};
   }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
-    const LabelledFile& file = files_[static_cast<size_t>(i)];
+    const LabelledFile& file = files_->all[static_cast<size_t>(i)];
     auto content = text_of(file);
     if (!content) return context.fail(content.error());
     out.append(Tensor::scalar(std::string_view(file.path)));
@@ -63,7 +76,7 @@ class Folder final : public internal::SourceFile {
     return Got::value;
   }
   std::optional<Result<internal::ElementHead>> head(int64_t i, std::span<std::byte> to) const override {
-    const std::string& path = files_[static_cast<size_t>(i)].path;
+    const std::string& path = files_->all[static_cast<size_t>(i)].path;
     const auto head = read_file_head(path, to);
     if (!head) return Result<internal::ElementHead>(fail(head.error()));
     return Result<internal::ElementHead>({.path = path, .head = *head});
@@ -72,7 +85,7 @@ class Folder final : public internal::SourceFile {
  private:
   void add(const std::string& facts) { digest_ = crc32c_extend(digest_, std::as_bytes(std::span(facts))); }
 
-  const std::vector<LabelledFile> files_;
+  const std::shared_ptr<const Files> files_;
   uint32_t digest_ = 0;  // Digest of the names of classes; of names, labels and sizes of files.
 };
 

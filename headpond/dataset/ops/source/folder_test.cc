@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "tests/test_files.h"
 
@@ -55,6 +56,57 @@ TEST_F(Folders, GiveAFileAsItIsNowWhateverSizeItHadWhenItWasListed) {
   write("a/1", "longer");
   write("a/2", "");
   EXPECT_THAT(elements(all), ElementsAre(text("a/1", "longer", 0), text("a/2", "", 0), text("a/3", "three", 0)));
+}
+
+// Refuses the content "bad".
+Step refuse_bad() {
+  return map(
+      [](std::string_view, std::string_view text, int64_t label) -> Result<int64_t> {
+        if (text == "bad") return fail(ErrorKind::DataLoss, "it is bad");
+        return label;
+      },
+      {.name = "look"});
+}
+
+TEST_F(Folders, ErrorsOfLaterStepsNameTheFile) {
+  write("cat/1", "good");
+  write("dog/1", "bad");
+  Sequence sequence(folder(folder_.path()) | refuse_bad());
+  ASSERT_TRUE(sequence.next());
+  const auto failed = sequence.next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().message(), fmt::format("map(look, version=0), {}: it is bad", folder_.file("dog/1")));
+  const ErrorPlace place = failed.error().place();
+  EXPECT_EQ(place.source, folder_.file("dog/1"));
+  EXPECT_EQ(place.record, 0U) << "the file is one record";
+}
+
+TEST_F(Folders, TwoOfOneFolderNameTheirOwnFiles) {
+  write("a/1.png", "bad");
+  write("a/0.jpg", "bad");
+  Sequence png(folder(folder_.path(), {.extensions = {"png"}}) | refuse_bad());
+  Sequence jpg(folder(folder_.path(), {.extensions = {"jpg"}}) | refuse_bad());
+  EXPECT_THAT(png.next().error().message(), HasSubstr("a/1.png: "));
+  EXPECT_THAT(jpg.next().error().message(), HasSubstr("a/0.jpg: "));
+}
+
+TEST_F(Folders, QuarantineFilesNameTheFilesThatAreReadAgain) {
+  write("cat/1", "good");
+  write("dog/1", "bad");
+  const Dataset all = folder(folder_.path()) | refuse_bad() | on_error({.max_error_share = 1});
+  const test::TempFolder other;
+  Sequence sequence(all, {.quarantine = other.file("q")});
+  while (sequence.next()) {
+  }
+  const std::vector<QuarantineEntry> entries = read_quarantine(other.file("q")).value().entries;
+  ASSERT_EQ(entries.size(), 1U);
+  EXPECT_EQ(entries[0].source, folder_.file("dog/1"));
+  EXPECT_EQ(entries[0].record, 0);
+  QuarantineReplay replay(all);
+  EXPECT_THAT(replay.read(entries[0]).error().message(), HasSubstr("it is bad"));
+  QuarantineEntry wrong = entries[0];
+  wrong.source = folder_.file("cat/1");
+  EXPECT_THAT(replay.read(wrong).error().message(), HasSubstr("another record there")) << "control";
 }
 
 TEST_F(Folders, WithoutAFileThatIsWantedSayWhatWasLookedFor) {
