@@ -25,9 +25,19 @@ struct Entry {
   Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch.
 };
 
+const Entry kOfImagesAndSound[] = {
+    {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench},
+    {"sound.logmel", "log-mel spectra of clips, against the same kernel in a loop", sound_logmel_bench},
+    {"jpeg.train", "JPEG files to normalized crops, against libjpeg-turbo's decoding of the crops", jpeg_train_bench},
+    {"png.decode", "PNG files to pixels in a batch, against libpng alone", png_decode_bench},
+    {"pixels.resize", "the resize of one image", pixels_resize_bench},
+    {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},
+    {"cifar.memory", "small images in memory to crops, against the same kernels in a loop", cifar_memory_bench},
+};
+
 std::vector<Entry> entries() {
   const TorchBenches torch = torch_benches();
-  return {
+  std::vector<Entry> all = {
       {"rng.normal", "normal floats, per instruction set, against std", rng_normal_bench},
       {"queue.handoff", "elements through a queue, against other queues", queue_handoff_bench},
       {"queue.many", "tensors of rows through a queue", queue_many_bench},
@@ -46,6 +56,8 @@ std::vector<Entry> entries() {
       {"record.gzip", "gzip files, against zlib", record_gzip_bench},
       {"engine.overlap", "batches that take 90 ms to prepare, for a step of 50 ms", engine_overlap_bench},
       {"train.overlap", "evaluations in a training: inputs kept, inputs made anew, no overlap", train_overlap_bench},
+      {"train.resume", "a training that goes on from its checkpoint, against one that was not ended",
+       train_resume_bench},
       {"engine.tiny", "elements that cost nothing", engine_tiny_bench},
       {"engine.grid", "a Loader with no settings, against 12 settings", engine_grid_bench},
       {"ops.flat_map", "datasets of elements one after the other, against a hand-written loop", ops_flat_map_bench},
@@ -57,13 +69,9 @@ std::vector<Entry> entries() {
       {"order.skew", "delivery in order when 1 % of the samples cost 100 times as much", order_skew_bench},
       {"source.open", "first batch and epoch of one file and of many", source_open_bench},
       {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
-       cache_warm_bench},
-      {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench},
-      {"sound.logmel", "log-mel spectra of clips, against the same kernel in a loop", sound_logmel_bench},
-      {"jpeg.train", "JPEG files to normalized crops, against libjpeg-turbo's decoding of the crops", jpeg_train_bench},
-      {"pixels.resize", "the resize of one image", pixels_resize_bench},
-      {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},
-      {"cifar.memory", "small images in memory to crops, against the same kernels in a loop", cifar_memory_bench}};
+       cache_warm_bench}};
+  all.insert(all.end(), std::begin(kOfImagesAndSound), std::end(kOfImagesAndSound));
+  return all;
 }
 
 constexpr double kBriefSeconds = 0.1;

@@ -57,6 +57,8 @@ Bench record_gzip_bench(const BenchSetup& setup);
 Bench engine_overlap_bench(const BenchSetup& setup);
 /// The fourth article's training, with times scaled by 1/100: in turn, with inputs made anew, with inputs that stay.
 Bench train_overlap_bench(const BenchSetup& setup);
+/// A training that goes on from its checkpoint, against one that was not ended.
+Bench train_resume_bench(const BenchSetup& setup);
 /// Elements that cost nothing.
 Bench engine_tiny_bench(const BenchSetup& setup);
 /// A Loader with no settings, against a grid of settings.
@@ -83,6 +85,8 @@ Bench sound_slot_bench(const BenchSetup& setup);
 Bench sound_logmel_bench(const BenchSetup& setup);
 /// JPEG files to normalized crops, against libjpeg-turbo alone.
 Bench jpeg_train_bench(const BenchSetup& setup);
+/// PNG files to pixels, against libpng alone.
+Bench png_decode_bench(const BenchSetup& setup);
 /// The resize alone.
 Bench pixels_resize_bench(const BenchSetup& setup);
 /// Stored images of one size to crops, against the same kernels in a loop.
