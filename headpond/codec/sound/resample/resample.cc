@@ -12,14 +12,16 @@
 #include <vector>
 
 #include "headpond/base/math/portable.h"
+#include "headpond/codec/sound/resample/resample_internal.h"
 
 namespace headpond {
+namespace sound_internal {
 namespace {
 
-constexpr int64_t kMaxRate = 768000;
 constexpr int64_t kMaxTaps = int64_t{4} << 20;
-constexpr int64_t kSums = 8;           // partial sums of a filter; taps are a multiple
-constexpr int64_t kBlockTurns = 4096;  // about so many samples are prepared at once
+constexpr size_t kMostKept = size_t{1} << 20;  // taps of all filters that are kept for other files
+constexpr int64_t kSums = 8;                   // partial sums of a filter; taps are a multiple
+constexpr int64_t kBlockTurns = 4096;          // about so many samples are prepared at once
 
 [[noreturn]] void refuse_resample(const std::string& what) {
   throw Exception(Error(ErrorKind::InvalidArgument, "resample: " + what));
@@ -36,17 +38,6 @@ double bessel(double x) {
   return sum;
 }
 
-/// One filter for each of the `to` phases; rates without their common divisor. Frame turn * to + p of the output is the
-/// sum over k of taps[p * count + k] * x[turn * from + first[p] + k].
-struct Polyphase {
-  explicit Polyphase(const ResampleOptions& options);
-
-  int64_t from, to;
-  int64_t count;  ///< Taps of a filter, a multiple of kSums.
-  std::vector<int64_t> first = {};
-  std::vector<float> taps = {};
-};
-
 double tap_at(const ResampleOptions& options, double t) {
   const auto width = static_cast<double>(options.width);
   if (std::abs(t) >= width) return 0;
@@ -57,6 +48,59 @@ double tap_at(const ResampleOptions& options, double t) {
   }
   const double window = portable::cos(angle / width / 2);
   return sinc * window * window;
+}
+
+float filtered(const float* samples, const float* taps, int64_t count) {
+  float sums[kSums] = {};
+  for (int64_t k = 0; k < count; k += kSums) {
+    for (int64_t i = 0; i < kSums; ++i) sums[i] += samples[k + i] * taps[k + i];
+  }
+  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+}
+
+// One channel of a part of a sound, and of its result: values `stride` apart.
+struct Channel {
+  const float* from;
+  FrameRange part;  // What `from` has.
+  float* to;
+  FrameRange result;
+  int64_t stride;
+};
+
+// Turns of all phases, some at once: their samples are copied side by side, with zeros outside.
+void resample_channel(const Polyphase& filters, const Channel& channel, std::vector<float>& scratch) {
+  const int64_t turns = std::max<int64_t>(1, kBlockTurns / filters.from);
+  const int64_t first = filters.first.front();
+  const int64_t length = turns * filters.from + filters.count + 1;
+  scratch.resize(static_cast<size_t>(length));
+  const int64_t block = turns * filters.to;
+  for (int64_t begin = channel.result.begin / filters.to * filters.to; begin < channel.result.end; begin += block) {
+    const int64_t origin = begin / filters.to * filters.from + first;
+    for (int64_t i = 0; i < length; ++i) {
+      const int64_t at = origin + i;
+      const bool is_there = at >= channel.part.begin && at < channel.part.end;
+      scratch[static_cast<size_t>(i)] = is_there ? channel.from[(at - channel.part.begin) * channel.stride] : 0.0F;
+    }
+    const int64_t end = std::min(begin + block, channel.result.end);
+    for (int64_t i = std::max(begin, channel.result.begin); i < end; ++i) {
+      const int64_t phase = i % filters.to;
+      const int64_t place = (i - begin) / filters.to * filters.from + filters.first[static_cast<size_t>(phase)] - first;
+      channel.to[(i - channel.result.begin) * channel.stride] =
+          filtered(scratch.data() + place, filters.taps.data() + phase * filters.count, filters.count);
+    }
+  }
+}
+
+}  // namespace
+
+void check_resample(const ResampleOptions& options) {
+  if (options.from < 1 || options.from > kMaxResampledRate || options.to < 1 || options.to > kMaxResampledRate) {
+    refuse_resample(
+        fmt::format("from and to must be 1 to {}, not {} and {}", kMaxResampledRate, options.from, options.to));
+  }
+  if (options.width < 1 || options.width > 256) refuse_resample("width must be 1 to 256");
+  if (!(options.rolloff > 0.01 && options.rolloff <= 1)) refuse_resample("rolloff must be above 0.01 to 1");
+  if (!(options.beta >= 0 && options.beta <= 100)) refuse_resample("beta must be 0 to 100");
 }
 
 Polyphase::Polyphase(const ResampleOptions& options)
@@ -80,51 +124,60 @@ Polyphase::Polyphase(const ResampleOptions& options)
   }
 }
 
-int64_t frames_of(int64_t frames, const ResampleOptions& options) {
-  const int64_t common = std::gcd(options.from, options.to);
-  const int64_t from = options.from / common, to = options.to / common;
+int64_t resampled_frames(int64_t frames, int64_t from, int64_t to) {
+  const int64_t common = std::gcd(from, to);
+  from /= common;
+  to /= common;
   return frames / from * to + (frames % from * to + from - 1) / from;
 }
 
-float filtered(const float* samples, const float* taps, int64_t count) {
-  float sums[kSums] = {};
-  for (int64_t k = 0; k < count; k += kSums) {
-    for (int64_t i = 0; i < kSums; ++i) sums[i] += samples[k + i] * taps[k + i];
-  }
-  return ((sums[0] + sums[4]) + (sums[2] + sums[6])) + ((sums[1] + sums[5]) + (sums[3] + sums[7]));
+FrameRange frames_read(const Polyphase& filters, const FrameRange& result) {
+  const auto first_of = [&](int64_t frame) {
+    return frame / filters.to * filters.from + filters.first[static_cast<size_t>(frame % filters.to)];
+  };
+  return {first_of(result.begin), first_of(result.end - 1) + filters.count};
 }
 
-/// One channel: values `stride` apart.
-struct Channel {
-  const float* from;
-  int64_t frames;
-  float* to;
-  int64_t to_frames;
-  int64_t stride;
-};
-
-// Turns of all phases, some at once: their samples are copied side by side, with zeros outside.
-void resample_channel(const Polyphase& filters, const Channel& channel, std::vector<float>& scratch) {
-  const int64_t turns = std::max<int64_t>(1, kBlockTurns / filters.from);
-  const int64_t first = filters.first.front();
-  const int64_t length = turns * filters.from + filters.count + 1;
-  scratch.resize(static_cast<size_t>(length));
-  const int64_t block = turns * filters.to;
-  for (int64_t begin = 0; begin < channel.to_frames; begin += block) {
-    const int64_t origin = begin / filters.to * filters.from + first;
-    for (int64_t i = 0; i < length; ++i) {
-      const int64_t at = origin + i;
-      scratch[static_cast<size_t>(i)] = at >= 0 && at < channel.frames ? channel.from[at * channel.stride] : 0.0F;
-    }
-    const int64_t end = std::min(begin + block, channel.to_frames);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t phase = i % filters.to;
-      const int64_t place = (i - begin) / filters.to * filters.from + filters.first[static_cast<size_t>(phase)] - first;
-      channel.to[i * channel.stride] =
-          filtered(scratch.data() + place, filters.taps.data() + phase * filters.count, filters.count);
-    }
+void resample_part(const Polyphase& filters, const SoundPart& part, int64_t first, std::span<float> to,
+                   std::vector<float>& scratch) {
+  const int64_t channels = part.channels;
+  const int64_t frames = static_cast<int64_t>(part.values.size()) / channels;
+  const int64_t wanted = static_cast<int64_t>(to.size()) / channels;
+  for (int64_t i = 0; i < channels; ++i) {
+    resample_channel(filters,
+                     {.from = part.values.data() + i,
+                      .part = {part.begin, part.begin + frames},
+                      .to = to.data() + i,
+                      .result = {first, first + wanted},
+                      .stride = channels},
+                     scratch);
   }
 }
+
+const Polyphase& ResampleFilters::get(int64_t from, int64_t to) {
+  const auto found = std::ranges::find_if(kept_, [&](const Pair& pair) { return pair.from == from && pair.to == to; });
+  if (found != kept_.end()) {
+    std::rotate(found, found + 1, kept_.end());
+    return *kept_.back().filters;
+  }
+  const ResampleOptions options = {.from = from, .to = to};
+  check_resample(options);
+  kept_.push_back({from, to, std::make_unique<const Polyphase>(options)});
+  size_t taps = 0;
+  for (const Pair& pair : kept_) taps += pair.filters->taps.size();
+  while (taps > kMostKept && kept_.size() > 1) {
+    taps -= kept_.front().filters->taps.size();
+    kept_.erase(kept_.begin());
+  }
+  return *kept_.back().filters;
+}
+
+}  // namespace sound_internal
+
+namespace {
+
+using sound_internal::Polyphase;
+using sound_internal::refuse_resample;
 
 void resample_into(const Polyphase& filters, const Tensor& in, std::span<float> out, std::vector<float>& scratch) {
   if (filters.from == filters.to) {
@@ -132,24 +185,7 @@ void resample_into(const Polyphase& filters, const Tensor& in, std::span<float> 
     return;
   }
   const int64_t channels = in.rank() == 2 ? in.dim(1) : 1;
-  for (int64_t i = 0; i < channels; ++i) {
-    resample_channel(filters,
-                     {.from = in.as<float>().data() + i,
-                      .frames = in.dim(0),
-                      .to = out.data() + i,
-                      .to_frames = static_cast<int64_t>(out.size()) / channels,
-                      .stride = channels},
-                     scratch);
-  }
-}
-
-void check_resample(const ResampleOptions& options) {
-  if (options.from < 1 || options.from > kMaxRate || options.to < 1 || options.to > kMaxRate) {
-    refuse_resample(fmt::format("from and to must be 1 to {}, not {} and {}", kMaxRate, options.from, options.to));
-  }
-  if (options.width < 1 || options.width > 256) refuse_resample("width must be 1 to 256");
-  if (!(options.rolloff > 0.01 && options.rolloff <= 1)) refuse_resample("rolloff must be above 0.01 to 1");
-  if (!(options.beta >= 0 && options.beta <= 100)) refuse_resample("beta must be 0 to 100");
+  sound_internal::resample_part(filters, {.values = in.as<float>(), .channels = channels}, 0, out, scratch);
 }
 
 std::string title_of_resample(const ResampleOptions& options) {
@@ -171,7 +207,8 @@ std::string refusal_of_clip(DType dtype, const Shape& shape) {
 }
 
 Shape shape_of_resampled(const Shape& shape, const ResampleOptions& options) {
-  const int64_t frames = shape[0] == kUnknown ? kUnknown : frames_of(shape[0], options);
+  const int64_t frames =
+      shape[0] == kUnknown ? kUnknown : sound_internal::resampled_frames(shape[0], options.from, options.to);
   return shape.rank() == 1 ? Shape{frames} : Shape{frames, shape[1]};
 }
 
@@ -225,7 +262,7 @@ Result<Tensor> resample(const Tensor& samples, const ResampleOptions& options) {
 }
 
 KernelRef resample(const ResampleOptions& options) {
-  check_resample(options);
+  sound_internal::check_resample(options);
   return std::make_shared<Resample>(options);
 }
 

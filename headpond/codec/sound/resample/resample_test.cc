@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/codec/sound/resample/resample.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "headpond/codec/sound/resample/resample_internal.h"
 
 namespace headpond {
 namespace {
@@ -78,6 +81,58 @@ TEST(Resample, TakesEachChannelAlone) {
 TEST(Resample, EqualRatesChangeNothing) {
   EXPECT_THAT(resample(clip_to_resample(9), {.from = 8000, .to = 8000})->as<float>(),
               testing::ElementsAreArray(clip_to_resample(9).as<float>()));
+}
+
+using sound_internal::frames_read;
+using sound_internal::Polyphase;
+using sound_internal::ResampleFilters;
+
+// Frames `first` to `end` of the result, of what the filters read for them; `missing` frames of it are left out.
+std::vector<float> resampled_part(const Tensor& clip, const Polyphase& filters, int64_t first, int64_t end,
+                                  int64_t missing = 0) {
+  const auto read = frames_read(filters, {first, end});
+  const int64_t from = std::max<int64_t>(0, read.begin), to = std::min(clip.dim(0), read.end) - missing;
+  const auto values = clip.as<float>().subspan(static_cast<size_t>(2 * from), static_cast<size_t>(2 * (to - from)));
+  std::vector<float> made(static_cast<size_t>(2 * (end - first))), scratch = {7};
+  sound_internal::resample_part(filters, {.values = values, .channels = 2, .begin = from}, first, made, scratch);
+  return made;
+}
+
+TEST(ResamplePart, IsThatPartOfTheWhole) {
+  const Tensor clip = clip_to_resample(20000, 2);
+  for (const auto& [from, to] : {std::pair{44100, 16000}, {8000, 16000}, {16000, 44100}, {7, 3}}) {
+    const Polyphase filters({.from = from, .to = to});
+    const Tensor whole = *resample(clip, {.from = from, .to = to});
+    for (const int64_t first : {0, 1, 159, 160, 4111, 7000}) {
+      for (const int64_t end : {first + 1, first + 17, whole.dim(0)}) {
+        const auto part =
+            whole.as<float>().subspan(static_cast<size_t>(2 * first), static_cast<size_t>(2 * (end - first)));
+        const auto what = fmt::format("{} to {}, {} to {}", first, end, from, to);
+        ASSERT_TRUE(std::ranges::equal(resampled_part(clip, filters, first, end), part)) << what;
+      }
+    }
+    const auto part = whole.as<float>().subspan(8222, 34);
+    EXPECT_FALSE(std::ranges::equal(resampled_part(clip, filters, 4111, 4128, 12), part)) << "control: too few frames";
+  }
+}
+
+TEST(ResampleFilters, AreMadeOnceForAPairOfRates) {
+  ResampleFilters filters;
+  const Polyphase* const first = &filters.get(44100, 16000);
+  EXPECT_EQ(first->taps, Polyphase({.from = 44100, .to = 16000}).taps);
+  EXPECT_NE(&filters.get(16000, 44100), first);
+  EXPECT_EQ(&filters.get(44100, 16000), first);
+  EXPECT_EQ(filters.size(), 2U);
+}
+
+TEST(ResampleFilters, TheLongOnesAreNotAllKept) {
+  ResampleFilters filters;
+  filters.get(8000, 16000);
+  for (const int64_t rate : {44099, 44101}) EXPECT_GT(filters.get(16000, rate).taps.size(), size_t{1} << 19) << rate;
+  EXPECT_EQ(filters.size(), 1U) << "the last one";
+  EXPECT_THROW(filters.get(768001, 16000), Exception);
+  EXPECT_THROW(filters.get(767999, 768000), Exception);
+  EXPECT_EQ(filters.size(), 1U) << "what failed leaves nothing";
 }
 
 TEST(ResampleKernel, KnowsTheShapeAndNamesItsOptions) {
