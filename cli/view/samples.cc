@@ -62,7 +62,7 @@ void read_map(const KernelJoints& map, TileReading& reading) {
   for (const KernelRef& kernel : map.kernels()) {
     const std::string& title = kernel->facts().title;
     if (const NormalizeOptions* const found = normalization_of(*kernel)) reading.normalization = found;
-    for (const char* const option : {"rate", " to"}) {  // A decoder's, resample's.
+    for (const char* const option : {"rate", "sample_rate", " to"}) {  // A decoder's, resample's; the last one counts.
       if (const int64_t rate = number_after(title, option)) reading.rate = rate;
     }
     if (mentions(*kernel, kSpectra)) reading.is_transposed = title.find("mels_first=true") != std::string::npos;

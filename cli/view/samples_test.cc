@@ -8,6 +8,7 @@
 #include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/sound/level/level_kernels.h"
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
+#include "headpond/codec/sound/wav_kernel.h"
 #include "headpond/dataset/ops.h"
 
 namespace headpond::cli {
@@ -96,6 +97,19 @@ TEST(ViewTiles, BeforeIsForImages) {
   const Dataset turned = sounds | map("", log_mel({.hop = 100, .mels_first = true}));
   const auto upright = view_tiles(sounds | map("", log_mel({.hop = 100})), {}), turned_back = view_tiles(turned, {});
   EXPECT_EQ(turned_back->at(0).pictures[0].second.rgb, upright->at(0).pictures[0].second.rgb);
+}
+
+TEST(ViewTiles, ASoundIsHeardAtTheRateThatItsDecoderGives) {
+  const auto file = encode_wav(Tensor::from(std::vector<float>(8000, 0.25F), {8000, 1}), 44100).value();
+  const Dataset files = from_tensor_slices(
+      Tensor::from(std::vector<std::string>{{reinterpret_cast<const char*>(file.data()), file.size()}}, {1}));
+  const auto rate_of = [&](const WavOptions& options) {
+    const auto tiles = view_tiles(files | map("", decode_wav(options)), {});
+    return wav_info(tiles->at(0).wav, tiles->at(0).wav.size())->rate;
+  };
+  EXPECT_EQ(rate_of({.rate = 44100}), 44100) << "control";
+  EXPECT_EQ(rate_of({.sample_rate = 22050}), 22050);
+  EXPECT_EQ(rate_of({.rate = 44100, .sample_rate = 22050}), 22050);
 }
 
 TEST(ViewTiles, AreAtMost256HoweverManyBatchesAreAskedFor) {

@@ -4,6 +4,7 @@ import functools
 import json
 import pathlib
 import threading
+import wave
 
 import numpy as np
 import pytest
@@ -188,6 +189,32 @@ def test_kernels_are_functions_too():
     image = np.arange(12, dtype=np.uint8).reshape(2, 2, 3)
     assert hp.random_horizontal_flip(1.0)(image, rng=np.random.default_rng(1)).tolist() == flipped.tolist()
     assert hp.invert()(image).tolist() == (255 - image).tolist()
+
+
+def write_sound(path, rate):
+    with wave.open(str(path), "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes((np.sin(np.arange(rate // 10) * 0.05) * 20000).astype("<i2").tobytes())
+
+
+def test_sounds_of_several_rates_come_at_one(tmp_path):
+    def resampled(rate, stated):
+        return hp.resample(from_=stated, to=16000)(hp.decode_wav()((tmp_path / "clips" / f"{rate}.wav").read_bytes()))
+
+    (tmp_path / "clips").mkdir()
+    for rate in (8000, 16000, 44100):
+        write_sound(tmp_path / "clips" / f"{rate}.wav", rate)
+    for decoder, threads in [(hp.decode_sound, 0), (hp.decode_sound, 2), (hp.decode_wav, 2)]:
+        clips = hp.folder(tmp_path, extensions=["wav"]).map("file", decoder(sample_rate=16000))
+        found = {int(pathlib.Path(one["path"].decode()).stem): one["file"] for one in hp.Loader(clips, threads=threads)}
+        assert {rate: clip.shape for rate, clip in found.items()} == dict.fromkeys((8000, 16000, 44100), (1600, 1))
+        for rate, clip in found.items():
+            assert np.array_equal(clip, resampled(rate, rate))
+            assert not np.array_equal(clip, resampled(rate, rate + 5)), "control"
+    with pytest.raises(hp.InvalidArgumentError, match="sample_rate must be 0, or 1 to 768000"):
+        hp.folder(tmp_path, extensions=["wav"]).map("file", hp.decode_sound(sample_rate=-1))
 
 
 def test_a_random_kernel_as_a_function_draws_from_the_generator_that_it_is_given():

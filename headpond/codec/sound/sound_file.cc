@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "headpond/codec/sound/sample_rate_internal.h"
 #include "headpond/codec/sound/sound_file_internal.h"
 
 namespace headpond {
@@ -309,7 +310,7 @@ Result<Decoded> decode_known(Reader& reader, const SoundInfo& info, size_t frame
   const auto read = judged(reader, info, *got, frames, options, name);
   if (!read) return fail(read.error());
   std::fill(to + *got * channels, to + rows * channels, 0.0F);
-  return Decoded{info.rate, read->is_truncated};
+  return Decoded{info.rate, read->is_truncated, static_cast<int64_t>(*got)};
 }
 
 // Where the number of frames is not known, or is not to be trusted: memory grows with what is decoded.
@@ -337,7 +338,26 @@ Result<Decoded> decode_growing(Reader& reader, const SoundInfo& info, size_t fra
   float* const to = make(static_cast<int64_t>(rows), static_cast<int64_t>(channels));
   std::copy_n(values.data(), done * channels, to);
   std::fill(to + done * channels, to + rows * channels, 0.0F);
-  return Decoded{info.rate, read->is_truncated};
+  return Decoded{info.rate, read->is_truncated, static_cast<int64_t>(done)};
+}
+
+// At the file's rate. It reads on where the last call ended: call it once.
+Result<Decoded> decode_opened(Opened& opened, Bytes file, const SoundOptions& options, std::string_view name,
+                              const MakeSamples& make) {
+  Reader reader(opened, options, name);
+  const auto frames = frames_to_read(opened.info, options, reader.channels(), name);
+  if (!frames) return fail(frames.error());
+  if (*frames > 0) {
+    const auto started = reader.start();
+    if (!started) return fail(started.error());
+    if (!*started && opened.info.frames < 0) {
+      return fail(ErrorKind::InvalidArgument,
+                  fmt::format("{}: first_sample {} is after the last frame", name, options.first_sample));
+    }
+  }
+  const auto count = static_cast<size_t>(*frames);
+  const bool is_known = !options.lenient && opened.info.frames >= 0 && is_plausible(file, count * reader.channels());
+  return (is_known ? decode_known : decode_growing)(reader, opened.info, count, options, name, make);
 }
 
 }  // namespace
@@ -349,23 +369,19 @@ Result<SoundInfo> library_info(Bytes file, SoundFormat format, const SoundOption
 }
 
 Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name,
-                               const MakeSamples& make) {
+                               Resampler& resampler, const MakeSamples& make) {
   auto opened = open_sound(file, format, options, name);
   if (!opened) return fail(opened.error());
-  Reader reader(*opened, options, name);
-  const auto frames = frames_to_read(opened->info, options, reader.channels(), name);
-  if (!frames) return fail(frames.error());
-  if (*frames > 0) {
-    const auto started = reader.start();
-    if (!started) return fail(started.error());
-    if (!*started && opened->info.frames < 0) {
-      return fail(ErrorKind::InvalidArgument,
-                  fmt::format("{}: first_sample {} is after the last frame", name, options.first_sample));
-    }
-  }
-  const auto count = static_cast<size_t>(*frames);
-  const bool is_known = !options.lenient && opened->info.frames >= 0 && is_plausible(file, count * reader.channels());
-  return (is_known ? decode_known : decode_growing)(reader, opened->info, count, options, name, make);
+  const SoundInfo& info = opened->info;
+  if (!is_resampled(info.rate, options.sample_rate)) return decode_opened(*opened, file, options, name, make);
+  const auto decode = [&](int64_t first, int64_t frames, const MakeSamples& make_part) {
+    SoundOptions part = options;
+    part.first_sample = first;
+    part.desired_samples = frames;
+    return decode_opened(*opened, file, part, name, make_part);
+  };
+  return decode_at_rate(info, {options.first_sample, options.desired_samples, options.sample_rate, options.max_values},
+                        resampler, name, decode, make);
 }
 
 }  // namespace sound_internal

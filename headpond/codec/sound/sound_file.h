@@ -39,7 +39,9 @@ struct SoundOptions {
   SoundMix mix = SoundMix::first;
   NonFinite non_finite = NonFinite::keep;
   int32_t rate = 0;
-  int64_t max_values = int64_t{1} << 28;  ///< Frames that are decoded, times the file's channels; 1 GiB of floats.
+  int32_t sample_rate = 0;  ///< The result's: librosa.load(path, sr=16000).
+  /// Frames that are decoded, times the file's channels; 1 GiB of floats. With sample_rate also those of the result.
+  int64_t max_values = int64_t{1} << 28;
 };
 
 /// Facts in a file's head.
@@ -52,25 +54,25 @@ struct SoundInfo {
   friend bool operator==(const SoundInfo&, const SoundInfo&) = default;
 };
 
-/// Reads the head of a file of `file_bytes`, the first bytes of it, or all of it. WAV, FLAC and AIFF need what comes
-/// before the samples only, MP3, Vorbis and Opus the whole file; FailedPrecondition says how many bytes are needed.
-/// Other errors as decode_sound(), as far as they can be seen without decoding.
+/// Reads the head of a file of `file_bytes`, the first bytes of it, or all of it; sample_rate changes nothing here.
+/// WAV, FLAC and AIFF need what comes before the samples only, MP3, Vorbis and Opus the whole file; FailedPrecondition
+/// says how many bytes are needed. Other errors as decode_sound(), as far as they can be seen without decoding.
 Result<SoundInfo> sound_info(std::span<const std::byte> head, uint64_t file_bytes, const SoundOptions& options = {},
                              std::string_view name = "sound");
 
 struct Sound {
-  Tensor samples;  ///< f32 [frames, channels], in [-1, 1] but for floats and lossy formats, which may exceed it.
-  int32_t rate = 0;
+  Tensor samples;    ///< f32 [frames, channels], in [-1, 1] but for floats and lossy formats, which may exceed it.
+  int32_t rate = 0;  ///< Of the samples: SoundOptions::sample_rate, if that is given.
   bool is_truncated = false;  ///< Lenient only: frames are missing, or damaged.
 };
 
 /// Decodes a whole file.
 ///
 /// InvalidArgument iff it is no sound file (the message says what it looks like: "HTML"), it contradicts itself, its
-/// rate is not the required one, a value is not finite and is to be rejected, an option is out of range, or
-/// first_sample is after the last frame. Unimplemented for formats, codecs and forms that are not supported. DataLoss
-/// iff it is damaged or has fewer frames than it states. ResourceExhausted iff there are more than max_channels
-/// channels or max_values values. For WAV, other errors as decode_wav().
+/// rate is not the required one or cannot be resampled to sample_rate (see resample()), a value is not finite and is to
+/// be rejected, an option is out of range, or first_sample is after the last frame. Unimplemented for formats, codecs
+/// and forms that are not supported. DataLoss iff it is damaged or has fewer frames than it states. ResourceExhausted
+/// iff there are more than max_channels channels or max_values values. For WAV, other errors as decode_wav().
 ///
 /// Not noticed: an MP3 file without a number of frames in its first frame that ends between two frames, and flipped
 /// bits that still decode; FLAC has a checksum for each frame, the others have none that is used here.

@@ -21,7 +21,7 @@ Result<SoundInfo> sound_internal::library_info(Bytes, SoundFormat format, const 
 }
 
 Result<sound_internal::Decoded> sound_internal::library_decode(Bytes, SoundFormat format, const SoundOptions&,
-                                                               std::string_view name, const MakeSamples&) {
+                                                               std::string_view name, Resampler&, const MakeSamples&) {
   return absent(format, name);
 }
 

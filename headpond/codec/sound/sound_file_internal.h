@@ -66,23 +66,26 @@ using MakeSamples = std::function<float*(int64_t frames, int64_t channels)>;
 struct Decoded {
   int32_t rate = 0;
   bool is_truncated = false;
+  int64_t frames = 0;  ///< Those of the file; zeros after its end do not count.
 };
 
-/// By libsndfile, or Unimplemented without it. REQUIRES: `format` is not WAV.
+struct Resampler;  // sample_rate_internal.h
+
+/// By libsndfile, or Unimplemented without it. REQUIRES: `format` is not WAV, the options are in their range.
 Result<SoundInfo> library_info(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name);
 Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOptions& options, std::string_view name,
-                               const MakeSamples& make);
+                               Resampler& resampler, const MakeSamples& make);
 
 /// ResourceExhausted iff so many frames have more than `max_values` values in the file or in the result.
 Result<void> check_values(int64_t frames, int64_t own_channels, int64_t channels, int64_t max_values,
                           std::string_view name);
 
-/// decode_wav() into memory that `make` gives, with the limit of check_values(). REQUIRES: the options are in their
-/// range.
+/// decode_wav() into memory that `make` gives, with the limit of check_values() (INT64_MAX: none, but of a resampled
+/// sound that of decode_wav()). InvalidArgument iff an option is out of range.
 Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
-                              const MakeSamples& make);
+                              Resampler& resampler, const MakeSamples& make);
 /// decode_sound() into memory that `make` gives.
-Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name,
+Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name, Resampler& resampler,
                                 const MakeSamples& make);
 
 }  // namespace headpond::sound_internal

@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/resample/resample.h"
 #include "headpond/codec/sound/sound_kernel.h"
 #include "headpond/codec/sound/sound_test_internal.h"
 #include "headpond/codec/sound/wav.h"
@@ -116,6 +117,76 @@ TEST(DecodeSound, ARangeIsThatPartOfTheWhole) {
     ASSERT_FALSE(late) << name(format);
     EXPECT_EQ(late.error().kind(), ErrorKind::InvalidArgument);
     EXPECT_THAT(late.error().message(), HasSubstr("first_sample 9002 of 9001 frames"));
+  }
+}
+
+// A FLAC file whose head does not say how many frames there are.
+std::vector<std::byte> flac_from_a_stream() {
+  auto file = stereo_file(kFlac);
+  file[21] &= std::byte{0xf0};
+  std::fill_n(file.begin() + 22, 4, std::byte{0});
+  EXPECT_EQ(sound_info(file, file.size())->frames, -1);
+  return file;
+}
+
+// Decodes `file` with `options`, and compares with all of it, decoded and resampled from `rate`, then cut.
+void expect_resampled(const std::vector<std::byte>& file, SoundOptions options, int32_t rate, const std::string& what) {
+  const auto found = decode_sound(file, options);
+  ASSERT_TRUE(found) << what << ": " << found.error();
+  EXPECT_EQ(found->rate, options.sample_rate);
+  const auto whole = decode_sound(file, {.lenient = options.lenient, .mix = options.mix});
+  EXPECT_EQ(found->is_truncated, whole->is_truncated) << what;
+  const Tensor resampled = *resample(whole->samples, {.from = rate, .to = options.sample_rate});
+  const auto channels = static_cast<size_t>(resampled.dim(1)), first = static_cast<size_t>(options.first_sample);
+  const auto values = resampled.as<float>().subspan(std::min(channels * first, resampled.as<float>().size()));
+  std::vector<float> expected(values.begin(), values.end());
+  if (options.desired_samples >= 0) expected.resize(channels * static_cast<size_t>(options.desired_samples));
+  EXPECT_EQ(found->samples.dim(1), resampled.dim(1));
+  EXPECT_TRUE(std::ranges::equal(found->samples.as<float>(), expected)) << what;
+}
+
+TEST(DecodeSound, AtAnotherRateIsTheWholeResampledAndCut) {
+  for (const auto& [number, format] : kSoundCases) {
+    const auto file = stereo_file(number);
+    const int32_t rate = sound_info(file, file.size())->rate;
+    for (const int32_t sample_rate : {8000, 16000, 22050, 48000}) {
+      for (const int64_t first : {0, 1, 1000, 4000}) {
+        for (const int64_t desired : {-1, 0, 700, 30000}) {
+          expect_resampled(file, {.desired_samples = desired, .first_sample = first, .sample_rate = sample_rate}, rate,
+                           fmt::format("{} at {}, {} from {}", name(format), sample_rate, desired, first));
+        }
+      }
+    }
+    expect_resampled(file, {.mix = SoundMix::mean, .sample_rate = 11025}, rate, "mean");
+    const auto late = decode_sound(file, {.first_sample = 4502, .sample_rate = 8000});
+    ASSERT_FALSE(late) << name(format);
+    EXPECT_EQ(late.error().kind(), ErrorKind::InvalidArgument);
+    EXPECT_THAT(late.error().message(), HasSubstr("first_sample 4502 of 4501 frames at 8000 Hz"));
+  }
+}
+
+TEST(DecodeSound, AtAnotherRateOfAFileThatDoesNotSayItsLength) {
+  const auto file = flac_from_a_stream();
+  for (const int64_t desired : {int64_t{-1}, int64_t{0}, int64_t{1}, int64_t{5000}}) {
+    for (const int64_t first : {0, 1, 4000, 4501}) {
+      expect_resampled(file, {.desired_samples = desired, .first_sample = first, .sample_rate = 8000}, 16000,
+                       fmt::format("{} from {}", desired, first));
+    }
+  }
+  for (const int64_t first : {int64_t{4502}, INT64_MAX}) {
+    const auto late = decode_sound(file, {.desired_samples = 9, .first_sample = first, .sample_rate = 8000});
+    ASSERT_FALSE(late);
+    EXPECT_THAT(late.error().message(), HasSubstr("of 4501 frames at 8000 Hz"));
+  }
+}
+
+TEST(DecodeSound, AtAnotherRateOfAFileWithFewerFramesThanItStates) {
+  for (const int format : {SF_FORMAT_WAV | SF_FORMAT_PCM_16, kFlac, kAiff}) {
+    auto file = stereo_file(format);
+    file.resize(file.size() / 2);
+    EXPECT_EQ(decode_sound(file, {.sample_rate = 8000}).error().kind(), decode_sound(file).error().kind());
+    expect_resampled(file, {.lenient = true, .sample_rate = 8000}, 16000, "all");
+    expect_resampled(file, {.desired_samples = 3000, .lenient = true, .sample_rate = 8000}, 16000, "to after its end");
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/signature_internal.h"
+#include "headpond/codec/sound/sample_rate_internal.h"
 #include "headpond/codec/sound/sound_file_internal.h"
 #include "headpond/codec/sound/sound_internal.h"
 
@@ -21,6 +22,7 @@ using codec_internal::FileKind;
 using codec_internal::Signature;
 
 constexpr uint64_t kMarkBytes = 12;
+constexpr int64_t kMostWavValues = int64_t{1} << 28;
 
 tl::unexpected<Error> failed(ErrorKind kind, std::string_view name, std::string_view what) {
   return fail(kind, fmt::format("{}: {}", name, what));
@@ -144,7 +146,8 @@ WavOptions wav_options(const SoundOptions& options) {
           .max_channels = options.max_channels,
           .mix = options.mix,
           .non_finite = options.non_finite,
-          .rate = options.rate};
+          .rate = options.rate,
+          .sample_rate = options.sample_rate};
 }
 
 Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, std::string_view name) {
@@ -170,29 +173,14 @@ Result<void> check_values(int64_t frames, int64_t own_channels, int64_t channels
       fmt::format("{} frames of {} channels are more than the limit of {} values", frames, own_channels, max_values));
 }
 
-Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
-                              const MakeSamples& make) {
-  const auto info = wav_info(file, file.size(), options, name);
-  if (!info) return fail(info.error());
-  if (options.first_sample > info->frames) {
-    return failed(ErrorKind::InvalidArgument, name,
-                  fmt::format("first_sample {} of {} frames", options.first_sample, info->frames));
-  }
-  const int64_t left = info->frames - options.first_sample;
-  const int64_t frames = options.desired_samples < 0 ? left : options.desired_samples;
-  const int64_t own = options.mix == SoundMix::mean ? 1 : info->channels;
-  const int64_t channels = options.desired_channels < 0 ? own : options.desired_channels;
-  HEADPOND_TRY(check_values(std::min(left, frames), info->channels, channels, max_values, name));
-  float* const to = make(frames, channels);
-  const size_t bytes = sizeof(float) * static_cast<size_t>(frames) * static_cast<size_t>(channels);
-  const auto decoded = decode_wav_into(file, {reinterpret_cast<std::byte*>(to), bytes}, options, name);
-  if (!decoded) return fail(decoded.error());
-  return Decoded{info->rate, info->is_truncated};
-}
-
 namespace {
 
-Result<void> check_range(const SoundOptions& options, std::string_view name) {
+template <class Options>  // of WAV, or of any sound
+Result<void> check_range(const Options& options, std::string_view name) {
+  if (options.sample_rate < 0 || options.sample_rate > kMaxResampledRate) {
+    return failed(ErrorKind::InvalidArgument, name,
+                  fmt::format("sample_rate {}: 0, or 1 to {} are expected", options.sample_rate, kMaxResampledRate));
+  }
   if (options.desired_channels >= -1 && options.desired_channels != 0 && options.desired_samples >= -1 &&
       options.first_sample >= 0 && (options.mix == SoundMix::first || options.desired_channels <= 1)) {
     return {};
@@ -203,17 +191,57 @@ Result<void> check_range(const SoundOptions& options, std::string_view name) {
                             options.mix == SoundMix::mean ? ", mix mean" : ""));
 }
 
+// At the file's rate.
+Result<Decoded> decode_wav_part(Bytes file, const WavInfo& info, const WavOptions& options, int64_t max_values,
+                                std::string_view name, const MakeSamples& make) {
+  if (options.first_sample > info.frames) {
+    return failed(ErrorKind::InvalidArgument, name,
+                  fmt::format("first_sample {} of {} frames", options.first_sample, info.frames));
+  }
+  const int64_t left = info.frames - options.first_sample;
+  const int64_t frames = options.desired_samples < 0 ? left : options.desired_samples;
+  const int64_t own = options.mix == SoundMix::mean ? 1 : info.channels;
+  const int64_t channels = options.desired_channels < 0 ? own : options.desired_channels;
+  HEADPOND_TRY(check_values(std::min(left, frames), info.channels, channels, max_values, name));
+  float* const to = make(frames, channels);
+  const size_t bytes = sizeof(float) * static_cast<size_t>(frames) * static_cast<size_t>(channels);
+  const auto decoded = decode_wav_into(file, {reinterpret_cast<std::byte*>(to), bytes}, options, name);
+  if (!decoded) return fail(decoded.error());
+  return Decoded{info.rate, info.is_truncated, std::min(left, frames)};
+}
+
 }  // namespace
 
-Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name,
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
+                              Resampler& resampler, const MakeSamples& make) {
+  HEADPOND_TRY(check_range(options, name));
+  const auto info = wav_info(file, file.size(), options, name);
+  if (!info) return fail(info.error());
+  WavOptions own = options;
+  own.sample_rate = 0;
+  if (!is_resampled(info->rate, options.sample_rate)) {
+    return decode_wav_part(file, *info, own, max_values, name, make);
+  }
+  const auto decode = [&](int64_t first, int64_t frames, const MakeSamples& make_part) {
+    own.first_sample = first;
+    own.desired_samples = frames;
+    return decode_wav_part(file, *info, own, max_values, name, make_part);
+  };
+  const int64_t most = max_values == INT64_MAX ? kMostWavValues : max_values;
+  return decode_at_rate({SoundFormat::wav, info->rate, info->channels, info->frames},
+                        {options.first_sample, options.desired_samples, options.sample_rate, most}, resampler, name,
+                        decode, make);
+}
+
+Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name, Resampler& resampler,
                                 const MakeSamples& make) {
   HEADPOND_TRY(check_range(options, name));
   const auto format = format_of(file, file.size(), name);
   if (!format) return fail(format.error());
   if (*format == SoundFormat::wav) {
-    return decode_wav_to(file, wav_options(options), options.max_values, name, make);
+    return decode_wav_to(file, wav_options(options), options.max_values, name, resampler, make);
   }
-  return library_decode(file, *format, options, name, make);
+  return library_decode(file, *format, options, name, resampler, make);
 }
 
 }  // namespace sound_internal
@@ -255,10 +283,12 @@ Result<SoundInfo> sound_info(std::span<const std::byte> head, uint64_t file_byte
 
 Result<Sound> decode_sound(std::span<const std::byte> file, const SoundOptions& options, std::string_view name) try {
   Tensor samples;
-  const auto decoded = sound_internal::decode_sound_to(file, options, name, [&](int64_t frames, int64_t channels) {
+  sound_internal::Resampler resampler;
+  const auto make = [&](int64_t frames, int64_t channels) {
     samples = Tensor::empty(f32, {frames, channels});
     return samples.mutable_as<float>().data();
-  });
+  };
+  const auto decoded = sound_internal::decode_sound_to(file, options, name, resampler, make);
   if (!decoded) return fail(decoded.error());
   return Sound{std::move(samples), decoded->rate, decoded->is_truncated};
 } catch (const std::exception&) {

@@ -10,7 +10,7 @@ namespace headpond::sound_internal {
 
 /// The text of the error about a file with another rate than is required.
 inline std::string other_rate(int32_t rate, int32_t required) {
-  return fmt::format("a sample rate of {} Hz, {} are required: resample the sound", rate, required);
+  return fmt::format("a sample rate of {} Hz, {} are required: resample the sound by sample_rate", rate, required);
 }
 
 }  // namespace headpond::sound_internal

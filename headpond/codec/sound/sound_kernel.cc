@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "headpond/codec/sound/level/crop_internal.h"
+#include "headpond/codec/sound/sample_rate_internal.h"
 #include "headpond/codec/sound/sound_file_internal.h"
 #include "headpond/codec/sound/sound_kernel_internal.h"
 #include "headpond/tensor/head_kernel.h"
@@ -19,6 +20,7 @@ namespace {
 using sound_internal::Bytes;
 using sound_internal::Decoded;
 using sound_internal::MakeSamples;
+using sound_internal::Resampler;
 using sound_internal::SoundCrop;
 
 constexpr std::string_view kWavOnly = "decode_wav";
@@ -44,6 +46,7 @@ std::string title_of_decoder(const std::string& name, const SoundOptions& option
   if (options.non_finite == NonFinite::reject) parts.emplace_back("non_finite=reject");
   if (options.non_finite == NonFinite::zero) parts.emplace_back("non_finite=zero");
   add("rate", options.rate, usual.rate);
+  add("sample_rate", options.sample_rate, usual.sample_rate);
   add("max_values", options.max_values, usual.max_values);
   return parts.empty() ? name : fmt::format("{}({})", name, fmt::join(parts, ", "));
 }
@@ -63,12 +66,14 @@ Bytes file_of(const KernelCall& call) {
   return {reinterpret_cast<const std::byte*>(text.data()), text.size()};
 }
 
-Result<Decoded> decode_by(const std::string& decoder, Bytes file, const SoundOptions& options,
+Result<Decoded> decode_by(const std::string& decoder, KernelCall& call, const SoundOptions& options,
                           const MakeSamples& make) {
+  const Bytes file = file_of(call);
+  auto& resampler = call.scratch<Resampler>();
   if (decoder == kWavOnly) {
-    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), INT64_MAX, "wav", make);
+    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), INT64_MAX, "wav", resampler, make);
   }
-  return sound_internal::decode_sound_to(file, options, "sound", make);
+  return sound_internal::decode_sound_to(file, options, "sound", resampler, make);
 }
 
 // What lenient decoding passed over.
@@ -89,15 +94,14 @@ class DecodeCrop final : public Kernel {
         crop_(std::static_pointer_cast<const SoundCrop>(crop)) {}
 
   Result<void> run(KernelCall& call) const override {
-    const Bytes file = file_of(call);
-    const auto frames = stated_frames(file);
+    const auto frames = stated_frames(file_of(call));
     if (!frames) return fail(frames.error());
-    if (*frames < options_.first_sample) return decode_all(call, file);
+    if (*frames < options_.first_sample) return decode_all(call);
     SoundOptions part = options_;
     const int64_t left = *frames - options_.first_sample;
     part.first_sample += crop_->first(left, call.random(1));
     part.desired_samples = crop_->samples_of(left);
-    const auto decoded = decode_by(decoder_, file, part, [&](int64_t rows, int64_t channels) {
+    const auto decoded = decode_by(decoder_, call, part, [&](int64_t rows, int64_t channels) {
       return call.make<float>(0, {rows, channels}).data();
     });
     if (!decoded) return fail(decoded.error());
@@ -106,12 +110,12 @@ class DecodeCrop final : public Kernel {
   }
 
  private:
-  // -1: decoding tells.
+  // Of the result, at its rate. -1: decoding tells.
   Result<int64_t> stated_frames(Bytes file) const {
     if (decoder_ == kWavOnly) {
       const auto wav = wav_info(file, file.size(), sound_internal::wav_options(options_));
       if (!wav) return fail(wav.error());
-      return wav->frames;
+      return sound_internal::frames_at_rate(wav->frames, wav->rate, options_.sample_rate, "wav");
     }
     const auto format = sound_internal::format_of(file, file.size(), "sound");
     if (!format) return fail(format.error());
@@ -120,12 +124,13 @@ class DecodeCrop final : public Kernel {
     if (!is_stated) return -1;
     const auto info = sound_info(file, file.size(), options_);
     if (!info) return fail(info.error());
-    return info->frames;
+    if (info->frames < 0) return -1;
+    return sound_internal::frames_at_rate(info->frames, info->rate, options_.sample_rate, "sound");
   }
 
-  Result<void> decode_all(KernelCall& call, Bytes file) const {
+  Result<void> decode_all(KernelCall& call) const {
     Tensor whole;
-    const auto decoded = decode_by(decoder_, file, options_, [&](int64_t rows, int64_t channels) {
+    const auto decoded = decode_by(decoder_, call, options_, [&](int64_t rows, int64_t channels) {
       whole = Tensor::empty(f32, {rows, channels});
       return whole.mutable_as<float>().data();
     });
@@ -149,7 +154,7 @@ class DecodeSound final : public Kernel {
         options_(options) {}
 
   Result<void> run(KernelCall& call) const override {
-    const auto decoded = decode_by(decoder_, file_of(call), options_, [&](int64_t frames, int64_t channels) {
+    const auto decoded = decode_by(decoder_, call, options_, [&](int64_t frames, int64_t channels) {
       return call.make<float>(0, {frames, channels}).data();
     });
     if (!decoded) return fail(decoded.error());
@@ -181,11 +186,13 @@ class SoundFrames final : public HeadKernel {
     const auto info = sound_info(head, file_bytes, options_);
     if (!info) return fail(info.error());
     if (info->frames < 0) return fail(ErrorKind::InvalidArgument, "the file does not state how many frames it has");
-    if (options_.first_sample > info->frames) {
+    auto frames = sound_internal::frames_at_rate(info->frames, info->rate, options_.sample_rate, "sound");
+    if (!frames) return frames;
+    if (options_.first_sample > *frames) {
       return fail(ErrorKind::InvalidArgument,
-                  fmt::format("first_sample {} of {} frames", options_.first_sample, info->frames));
+                  fmt::format("first_sample {} of {} frames", options_.first_sample, *frames));
     }
-    return options_.desired_samples >= 0 ? options_.desired_samples : info->frames - options_.first_sample;
+    return options_.desired_samples >= 0 ? options_.desired_samples : *frames - options_.first_sample;
   }
 
  private:
@@ -199,6 +206,8 @@ void check_options(const std::string& name, const SoundOptions& options) {
   refuse_unless(options.first_sample >= 0, name, "first_sample must be at least 0");
   refuse_unless(options.max_channels >= 1, name, "max_channels must be at least 1");
   refuse_unless(options.rate >= 0, name, "rate must be at least 0");
+  refuse_unless(options.sample_rate >= 0 && options.sample_rate <= sound_internal::kMaxResampledRate, name,
+                fmt::format("sample_rate must be 0, or 1 to {}", sound_internal::kMaxResampledRate));
   refuse_unless(options.max_values >= 1, name, "max_values must be at least 1");
   refuse_unless(options.mix == SoundMix::first || options.desired_channels <= 1, name,
                 "the mean is one channel: desired_channels must be -1 or 1");

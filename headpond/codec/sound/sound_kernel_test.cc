@@ -83,11 +83,15 @@ TEST(SoundFrames, AreThoseThatAreDecoded) {
   const Tensor file = small_sound_file();
   for (const SoundOptions& options :
        {SoundOptions(), SoundOptions{.first_sample = 1}, SoundOptions{.first_sample = 2},
-        SoundOptions{.desired_samples = 5}, SoundOptions{.desired_samples = 1, .first_sample = 1}}) {
+        SoundOptions{.desired_samples = 5}, SoundOptions{.desired_samples = 1, .first_sample = 1},
+        SoundOptions{.sample_rate = 8000}, SoundOptions{.sample_rate = 11025},
+        SoundOptions{.first_sample = 3, .sample_rate = 16000}}) {
     const std::vector<KernelRef> frames = {sound_frames(options)}, decoder = {decode_sound(options)};
     EXPECT_EQ(run_kernels(frames, file)->item<int64_t>(), run_kernels(decoder, file)->dim(0));
   }
   EXPECT_EQ(sound_frames({.first_sample = 1})->facts().title, "sound_frames(first_sample=1)");
+  const std::vector<KernelRef> at_other_rate = {sound_frames({.sample_rate = 11025})};
+  EXPECT_EQ(run_kernels(at_other_rate, file)->item<int64_t>(), 3) << "of 2 frames at 8000 Hz";
 }
 
 TEST(SoundFrames, FollowFromTheHead) {
@@ -108,6 +112,8 @@ TEST(SoundFrames, FollowFromTheHead) {
 TEST(SoundFrames, RefuseWhatTheDecoderRefuses) {
   EXPECT_THROW(sound_frames({.rate = -1}), Exception);
   const std::vector<KernelRef> other_rate = {sound_frames({.rate = 16000})}, late = {sound_frames({.first_sample = 3})};
+  const std::vector<KernelRef> later = {sound_frames({.first_sample = 5, .sample_rate = 16000})};
+  EXPECT_THAT(run_kernels(later, small_sound_file()).error().message(), testing::HasSubstr("first_sample 5 of 4"));
   EXPECT_FALSE(run_kernels(other_rate, small_sound_file()));
   EXPECT_THAT(run_kernels(late, small_sound_file()).error().message(), testing::HasSubstr("first_sample 3 of 2"));
   EXPECT_FALSE(run_kernels(late, Tensor::scalar(std::string_view("<html>"))));
@@ -117,7 +123,8 @@ TEST(SoundKernel, RefusesBadOptionsFieldsAndFiles) {
   for (const SoundOptions& options :
        {SoundOptions{.desired_channels = 0}, SoundOptions{.desired_samples = -2}, SoundOptions{.first_sample = -1},
         SoundOptions{.max_channels = 0}, SoundOptions{.desired_channels = 2, .mix = SoundMix::mean},
-        SoundOptions{.rate = -1}, SoundOptions{.max_values = 0}}) {
+        SoundOptions{.rate = -1}, SoundOptions{.sample_rate = -1}, SoundOptions{.sample_rate = 768001},
+        SoundOptions{.max_values = 0}}) {
     EXPECT_THROW(decode_sound(options), Exception);
   }
   EXPECT_THROW(decode_sound()->facts().result({{"sound", DType::f32, {3}}}), Exception);

@@ -9,6 +9,7 @@
 #include <exception>
 
 #include "headpond/codec/caught_internal.h"
+#include "headpond/codec/sound/sample_rate_internal.h"
 #include "headpond/codec/sound/wav_internal.h"
 
 namespace headpond {
@@ -146,6 +147,26 @@ Result<void> convert(const WavInfo& info, const Cut& cut, std::span<std::byte> t
   return {};
 }
 
+// decode_wav() with sample_rate.
+Result<Wav> decode_at_other_rate(std::span<const std::byte> file, const WavOptions& options, std::string_view name) {
+  Tensor samples;
+  sound_internal::Resampler resampler;
+  const auto make = [&](int64_t frames, int64_t channels) {
+    samples = Tensor::empty(f32, {frames, channels});
+    return samples.mutable_as<float>().data();
+  };
+  const auto decoded = sound_internal::decode_wav_to(file, options, INT64_MAX, name, resampler, make);
+  if (!decoded) return fail(decoded.error());
+  return Wav{std::move(samples), decoded->rate, decoded->is_truncated};
+}
+
+Result<void> check_target(int64_t frames, int64_t channels, size_t bytes, std::span<std::byte> target,
+                          std::string_view name) {
+  if (target.size() == bytes && is_aligned(target)) return {};
+  return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
+                                   frames, channels, bytes, target.size()));
+}
+
 template <class T>
 void put(std::byte*& to, T value) {
   std::memcpy(to, &value, sizeof value);
@@ -192,6 +213,7 @@ Result<void> check_audio(const Tensor& audio, int32_t rate) {
 }  // namespace
 
 Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& options, std::string_view name) try {
+  if (options.sample_rate != 0) return decode_at_other_rate(file, options, name);
   const auto info = wav_info(file, file.size(), options, name);
   if (!info) return fail(info.error());
   const auto cut = cut_of(file, *info, options, name);
@@ -207,12 +229,17 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
                                 std::string_view name) try {
   auto info = wav_info(file, file.size(), options, name);
   if (!info) return info;
+  if (options.sample_rate != 0) {
+    const auto wav = decode_at_other_rate(file, options, name);
+    if (!wav) return fail(wav.error());
+    const Tensor& samples = wav->samples;
+    HEADPOND_TRY(check_target(samples.dim(0), samples.dim(1), samples.byte_size(), target, name));
+    std::copy_n(samples.data(), target.size(), target.data());
+    return info;
+  }
   const auto cut = cut_of(file, *info, options, name);
   if (!cut) return fail(cut.error());
-  if (target.size() != cut->target_bytes || !is_aligned(target)) {
-    return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
-                                     cut->frames, cut->channels, cut->target_bytes, target.size()));
-  }
+  HEADPOND_TRY(check_target(cut->frames, cut->channels, cut->target_bytes, target, name));
   HEADPOND_TRY(convert(*info, *cut, target, options, name));
   return info;
 } catch (const std::exception&) {

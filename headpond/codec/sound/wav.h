@@ -31,6 +31,10 @@ struct WavOptions {
   SoundMix mix = SoundMix::first;          ///< `mean`: desired_channels must be -1 or 1.
   NonFinite non_finite = NonFinite::keep;  ///< How to treat infinity and NaN in decoded values.
   int32_t rate = 0;                        ///< A file with another rate is an InvalidArgument; 0: any rate.
+  /// Frames per second of the result, 1 to 768000: the sound of a file with another rate is resampled, as resample()
+  /// does by default. first_sample and desired_samples then count frames of the result: it is the same as if all of the
+  /// file was decoded and resampled, and cut after that. 0: the file's rate.
+  int32_t sample_rate = 0;
 };
 
 /// The content of the header.
@@ -66,17 +70,19 @@ struct Wav {
   /// f32 [frames, channels] in [-1, 1]: a signed value of n bits / 2^(n - 1), (v - 128) / 128 for one of 8 bits, a
   /// law's value of 16 bits / 32768; each rounded once, to the nearest float. Floats as they are, also outside [-1, 1].
   Tensor samples;
-  int32_t rate = 0;
+  int32_t rate = 0;  ///< Of the samples: sample_rate, if that is given.
   bool is_truncated = false;
 };
 
 /// Decodes a whole file. Errors as wav_info(); InvalidArgument iff an option is out of range, first_sample is after the
-/// last frame, or a value is not finite and is to be rejected.
+/// last frame, or a value is not finite and is to be rejected. With sample_rate also InvalidArgument iff the file's
+/// rate cannot be resampled to it (see resample()), and ResourceExhausted iff more than 2^28 values follow from the
+/// file.
 Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& options = {}, std::string_view name = "wav");
 
 /// The same into `target`, a row of a batch: float values, interleaved by channel. InvalidArgument, with both sizes,
 /// iff the samples do not fill `target` exactly (given desired_channels and desired_samples, their number is fixed), or
-/// it is not aligned for float.
+/// it is not aligned for float. Returns what the header says, also with sample_rate.
 Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> target,
                                 const WavOptions& options = {}, std::string_view name = "wav");
 

@@ -13,7 +13,8 @@ KernelRef decode_wav(const WavOptions& options) {
                                                        .max_channels = options.max_channels,
                                                        .mix = options.mix,
                                                        .non_finite = options.non_finite,
-                                                       .rate = options.rate});
+                                                       .rate = options.rate,
+                                                       .sample_rate = options.sample_rate});
 }
 
 }  // namespace headpond

@@ -8,8 +8,9 @@
 namespace headpond {
 
 /// From a field of dtype bytes, a whole file each, to the samples, f32 [frames, channels], which are known ahead where
-/// the options fix them. The rate is not passed on: set `rate`, so that no other one is taken for it. Errors of an
-/// element as decode_wav(file). Throws Exception(InvalidArgument) iff an option is out of range. Thread-safe.
+/// the options fix them. The rate is not passed on: set `sample_rate`, which gives all sounds one, or `rate`, which
+/// refuses others. Errors of an element as decode_wav(file). Throws Exception(InvalidArgument) iff an option is out of
+/// range. Thread-safe.
 ///
 /// Before random_sound_crop, within one map, only the crop is decoded, unless values are to be rejected or
 /// desired_samples is set.

@@ -32,12 +32,16 @@ TEST(WavKernel, SaysWhatItGives) {
   const KernelRef mono = decode_wav({.desired_channels = 1, .desired_samples = 16000});
   EXPECT_EQ(mono->facts().title, "decode_wav(desired_channels=1, desired_samples=16000)");
   EXPECT_EQ(mono->facts().result(bytes)[0].shape, (Shape{16000, 1}));
+  const KernelRef other = decode_wav({.desired_samples = 100, .sample_rate = 16000});
+  EXPECT_EQ(other->facts().title, "decode_wav(desired_samples=100, sample_rate=16000)");
+  EXPECT_EQ(other->facts().result(bytes)[0].shape, (Shape{100, kUnknown})) << "of the result";
 }
 
 TEST(WavKernel, RefusesBadOptionsFieldsAndFiles) {
   EXPECT_THROW(decode_wav({.desired_channels = 0}), Exception);
   EXPECT_THROW(decode_wav({.desired_samples = -2}), Exception);
   EXPECT_THROW(decode_wav({.first_sample = -1}), Exception);
+  EXPECT_THROW(decode_wav({.sample_rate = 768001}), Exception);
   EXPECT_THROW(decode_wav()->facts().result({{"sound", DType::f32, {3}}}), Exception);
   const std::vector<KernelRef> late = {decode_wav({.first_sample = 4})};
   EXPECT_EQ(run_kernels(late, wav_kernel_file()).error().kind(), ErrorKind::InvalidArgument);

@@ -132,7 +132,9 @@ TEST(KernelContracts, OfDecodersOfJpegsAndSounds) {
         "")
         << kernel->facts().title;
   }
-  for (const KernelRef& kernel : {decode_wav({}), decode_sound({})}) {
+  sounds.push_back({contract_file(encode_wav(Tensor::from(std::vector<float>(90, 0.5F), {90, 1}), 44100))});
+  for (const KernelRef& kernel : {decode_wav({}), decode_sound({}), decode_wav({.sample_rate = 11025}),
+                                  decode_sound({.desired_samples = 70, .sample_rate = 16000})}) {
     EXPECT_EQ(kernel_violation(kernel, sounds, {.after = {random_sound_crop(50)}, .threads = 0}), "")
         << kernel->facts().title;
   }

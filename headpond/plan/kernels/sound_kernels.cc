@@ -27,6 +27,7 @@ Options decoder_options(const PlanArguments& args) {
   options.mix = static_cast<SoundMix>(args.choice("mix", {"first", "mean"}));
   options.non_finite = static_cast<NonFinite>(args.choice("non_finite", {"keep", "reject", "zero"}));
   options.rate = int32_option(args, "rate", options.rate);
+  options.sample_rate = int32_option(args, "sample_rate", options.sample_rate);
   return options;
 }
 
@@ -76,11 +77,12 @@ KernelRef build_mix_noise(const PlanArguments& args) {
 const std::vector<PlanKernel>& sound_plan_kernels() {
   static const std::vector<PlanKernel> all = {
       {"decode_wav",
-       {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels", "mix", "non_finite", "rate"},
+       {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels", "mix", "non_finite", "rate",
+        "sample_rate"},
        build_decode_wav},
       {"decode_sound",
        {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels", "mix", "non_finite", "rate",
-        "max_values"},
+        "sample_rate", "max_values"},
        build_decode_sound},
       {"mono", {}, [](const PlanArguments&) { return mono(); }},
       {"pad_or_trim", {"samples"}, [](const PlanArguments& args) { return pad_or_trim(args.integer("samples")); }},

@@ -39,10 +39,32 @@ TEST(SoundPlanKernels, HaveTheirOptions) {
   EXPECT_THAT(any.dataset.plan(), HasSubstr("decode_sound(lenient=true, mix=mean, max_values=1000)"));
 }
 
+TEST(SoundPlanKernels, DecodersGiveOneRateToAFolderOfSeveral) {
+  const auto clips = [](const std::string& options) {
+    const std::string plan = sound_plan("{ name = 'decode_wav'" + options + " }");
+    const auto wav = encode_wav(Tensor::from(std::vector<float>(441, 0.25F), {441, 1}), 44100);
+    std::ofstream file(std::filesystem::path(testing::TempDir()) / "sound_kernels" / "cat" / "b.wav", std::ios::binary);
+    file.write(reinterpret_cast<const char*>(wav->data()), static_cast<std::streamsize>(wav->size()));
+    file.close();
+    Sequence sequence(parse_plan(plan, "f.toml").dataset);
+    std::vector<int64_t> frames;
+    while (const auto clip = sequence.next()) frames.push_back((*clip)[1].dim(0));
+    std::filesystem::remove(std::filesystem::path(testing::TempDir()) / "sound_kernels" / "cat" / "b.wav");
+    return frames;
+  };
+  EXPECT_THAT(clips(", sample_rate = 16000"), testing::ElementsAre(4, 160));
+  EXPECT_THAT(clips(""), testing::ElementsAre(2, 441)) << "control";
+  EXPECT_THAT(parse_plan(sound_plan("{ name = 'decode_sound', sample_rate = 16000 }"), "f.toml").dataset.plan(),
+              HasSubstr("decode_sound(sample_rate=16000)"));
+}
+
 TEST(SoundPlanKernels, RefuseOtherValues) {
   EXPECT_THAT(refused(sound_plan("{ name = 'decode_wav', mix = 'sum' }")), HasSubstr("mix"));
   EXPECT_THAT(refused(sound_plan("{ name = 'decode_sound', mix = 'mean', desired_channels = 2 }")),
               HasSubstr("the mean is one channel"));
+  EXPECT_THAT(refused(sound_plan("{ name = 'decode_wav', sample_rate = -1 }")), HasSubstr("sample_rate must be 0, or"));
+  EXPECT_THAT(refused(sound_plan("{ name = 'decode_sound', sample_rate = 768001 }")),
+              HasSubstr("sample_rate must be 0, or 1 to 768000"));
   EXPECT_THAT(refused(sound_plan("{ name = 'decode_wav', max_values = 2 }")), HasSubstr("no argument 'max_values'"));
   EXPECT_THAT(refused(sound_plan("{ name = 'gain_db', db = [1, 2, 3] }")), HasSubstr("the lowest and the highest"));
   EXPECT_THAT(refused(sound_plan("{ name = 'gain_db' }")), HasSubstr("db"));

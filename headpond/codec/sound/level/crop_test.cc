@@ -82,6 +82,9 @@ TEST(RandomSoundCrop, JoinedWithADecoderGivesTheSameBytes) {
                                            {part, cut},
                                            {decode_sound({.desired_channels = 3}), crop},
                                            {decode_sound({.lenient = true}), crop},
+                                           {decode_wav({.sample_rate = 11025}), crop},
+                                           {decode_wav({.first_sample = 3, .sample_rate = 8000}), crop},
+                                           {decode_sound({.first_sample = 3, .sample_rate = 5000}), cut},
                                            {decode_sound({.lenient = true}), cut}}) {
     EXPECT_EQ(join_kernels(chain).joints[0].joined, "region of the sound");
     std::set<float> firsts;
@@ -113,12 +116,16 @@ TEST(RandomSoundCrop, IsNotJoinedWhereAllSamplesMatter) {
 
 TEST(RandomSoundCrop, JoinedTellsOfBadFilesAsApart) {
   const std::vector<KernelRef> chain = {decode_wav({.first_sample = 300, .rate = 8000}), random_sound_crop(10)};
-  for (const Tensor& file : {wav_of_numbers(299), Tensor::scalar(std::string_view("RIFF"))}) {
-    const auto joined = run_kernels(chain, file, {.joined = true});
-    const auto apart = run_kernels(chain, file, {.joined = false});
-    ASSERT_FALSE(joined || apart);
-    EXPECT_EQ(joined.error().message(), apart.error().message());
-    EXPECT_EQ(joined.error().kind(), apart.error().kind());
+  const std::vector<KernelRef> resampled = {decode_wav({.first_sample = 300, .sample_rate = 767999}),
+                                            random_sound_crop(10)};
+  for (const std::vector<KernelRef>& kernels : {chain, resampled}) {
+    for (const Tensor& file : {wav_of_numbers(299), Tensor::scalar(std::string_view("RIFF"))}) {
+      const auto joined = run_kernels(kernels, file, {.joined = true});
+      const auto apart = run_kernels(kernels, file, {.joined = false});
+      ASSERT_FALSE(joined || apart);
+      EXPECT_EQ(joined.error().message(), apart.error().message());
+      EXPECT_EQ(joined.error().kind(), apart.error().kind());
+    }
   }
 }
 

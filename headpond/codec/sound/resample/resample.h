@@ -19,7 +19,7 @@ enum class ResampleMethod : uint8_t { sinc_hann, sinc_kaiser };
 std::string_view name(ResampleMethod method);
 
 struct ResampleOptions {
-  int64_t from = 0;  ///< Frames per second, 1 to 768000; both must be given. decode_sound() passes no rate on.
+  int64_t from = 0;  ///< Frames per second, 1 to 768000; both must be given. See SoundOptions::sample_rate.
   int64_t to = 0;
   ResampleMethod method = ResampleMethod::sinc_hann;
   int64_t width = 6;                 ///< Zero crossings of the sinc on each side, 1 to 256.
