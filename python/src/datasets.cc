@@ -15,6 +15,7 @@
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/explain.h"
+#include "headpond/engine/lock_wait.h"
 #include "headpond/plan/kernels/plan_kernel.h"
 #include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/plan_file.h"
@@ -122,11 +123,13 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
   Account& account = function.account();
   account.calls.fetch_add(1, std::memory_order_relaxed);
-  std::optional<Timed> waits(account.lock_wait_ns);
+  const int64_t asked = now_ns();
   std::unique_lock<std::timed_mutex> turn;  // Before the interpreter's lock: the call before needs that to end.
   if (!takes_turn(function, turn)) return fail(ErrorKind::Cancelled, "the program ends");
   const WithLock lock;
-  waits.reset();
+  const int64_t waited_ns = now_ns() - asked;
+  account.lock_wait_ns.fetch_add(waited_ns, std::memory_order_relaxed);
+  internal::lock_wait_ns_by_thread += waited_ns;
   const Timed runs(account.function_ns);
   try {
     const OwnsExceptions nobody(nullptr);

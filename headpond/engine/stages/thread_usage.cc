@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/lock_wait.h"
 #include "headpond/engine/stages/thread_usage_internal.h"
 
 namespace headpond::internal {
@@ -11,13 +12,13 @@ namespace headpond::internal {
 ThreadUsage ThreadUsage::now() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
-  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw};
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw, lock_wait_ns_by_thread};
 }
 
 // On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
 bool has_waited(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns) {
-  return after.waits - before.waits > after.preempted - before.preempted &&
-         after.cpu_ns - before.cpu_ns < elapsed_ns / 2;
+  const int64_t rest_ns = elapsed_ns - (after.lock_wait_ns - before.lock_wait_ns);
+  return after.waits - before.waits > after.preempted - before.preempted && after.cpu_ns - before.cpu_ns < rest_ns / 2;
 }
 
 // Time off the processor is blocked if the task gave it up by itself, else it waited for its turn.

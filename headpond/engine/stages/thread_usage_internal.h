@@ -11,12 +11,14 @@ namespace headpond::internal {
 /// What the calling thread has used since it began.
 struct ThreadUsage {
   int64_t cpu_ns = 0;
-  int64_t waits = 0;      ///< How often it gave the processor up by itself,
-  int64_t preempted = 0;  ///< and how often it was taken away.
+  int64_t waits = 0;         ///< How often it gave the processor up by itself,
+  int64_t preempted = 0;     ///< and how often it was taken away.
+  int64_t lock_wait_ns = 0;  ///< lock_wait_ns_by_thread.
   static ThreadUsage now();
 };
 
-/// Whether a task that took `elapsed_ns` between the two mostly waited for something other than the processor.
+/// Whether a task that took `elapsed_ns` between the two mostly waited for something other than the processor and locks
+/// of functions.
 bool has_waited(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns);
 
 /// What it took, but for TaskUse::queue_ns, which is not asked.

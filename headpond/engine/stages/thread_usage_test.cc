@@ -14,6 +14,9 @@ TEST(ThreadUsage, ATaskThatGaveTheProcessorUpHasWaited) {
   EXPECT_FALSE(has_waited({}, {.cpu_ns = 10, .waits = 1, .preempted = 1}, 100)) << "others took it away as often";
   EXPECT_FALSE(has_waited({}, {.cpu_ns = 60, .waits = 1}, 100)) << "it computed most of the time";
   EXPECT_FALSE(has_waited({.waits = 7}, {.cpu_ns = 10, .waits = 7}, 100)) << "it gave it up before it began";
+  EXPECT_FALSE(has_waited({}, {.cpu_ns = 10, .waits = 1, .lock_wait_ns = 85}, 100))
+      << "it waited for a function's lock";
+  EXPECT_TRUE(has_waited({}, {.cpu_ns = 10, .waits = 1, .lock_wait_ns = 50}, 100)) << "and for something else";
 }
 
 TEST(ThreadUsage, TimeOffTheProcessorIsSharedByTheReasons) {

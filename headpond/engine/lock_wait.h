@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the calling thread has waited for a lock that functions hold while they run, as the interpreter of Python
+// has one. More threads would not end that wait earlier, so it is none for a file or a network. Not for users.
+#pragma once
+
+#include <cstdint>
+
+namespace headpond::internal {
+
+/// Whoever takes such a lock for a function adds to it.
+inline constinit thread_local int64_t lock_wait_ns_by_thread = 0;
+
+}  // namespace headpond::internal
