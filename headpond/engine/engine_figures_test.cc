@@ -159,7 +159,7 @@ TEST(LoaderTotals, SayWhatEachOperatorIsBlockedIn) {
                   return x;
                 }) | map([&](int64_t x) {
                   const std::lock_guard lock(one_at_a_time);
-                  busy_us(1500);
+                  busy_us(4000);  // Only a wait of more than 2 ms is long enough for a look at the threads.
                   return x;
                 }) | map([](int64_t x) {
                   busy_us(500);

@@ -155,11 +155,11 @@ TEST_F(Priority, AClosedQueueWithTooFewKeepsThem) {
 }
 
 TEST_F(Priority, MemoryThatTheSystemRefusesLeavesTheOrderAsItWas) {
-  const PriorityQueue queue({.capacity = -1, .dtypes = {f32}, .shapes = {Shape{int64_t{1} << 40}}});
+  const PriorityQueue queue({.capacity = -1, .dtypes = {f32}, .shapes = {Shape{int64_t{1} << 46}}});
   const float value = 1;
   // One value that claims to be many: nobody reads it before the batch's memory was refused.
   for (uint64_t key = 0; key < 4; ++key) {
-    Element element{Tensor::scalar(int64_t{5}), Tensor::view(&value, f32, {int64_t{1} << 40})};
+    Element element{Tensor::scalar(int64_t{5}), Tensor::view(&value, f32, {int64_t{1} << 46})};
     element.key = key;
     ASSERT_TRUE(queue.enqueue(std::move(element)));
   }

@@ -110,11 +110,11 @@ TEST_F(Fifo, IsARangeWhoseElementsMayBeMovedOut) {
 }
 
 TEST_F(Fifo, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
-  FIFOQueue queue({.capacity = -1, .dtypes = {bytes, f32}, .shapes = {Shape{}, Shape{int64_t{1} << 40}}});
+  FIFOQueue queue({.capacity = -1, .dtypes = {bytes, f32}, .shapes = {Shape{}, Shape{int64_t{1} << 46}}});
   const float value = 1;
   // One value that claims to be many: nobody reads it before the batch's memory was refused.
   const auto put = [&](std::string_view text) {
-    return queue.enqueue(Element{{Tensor::scalar(text), Tensor::view(&value, f32, {int64_t{1} << 40})}});
+    return queue.enqueue(Element{{Tensor::scalar(text), Tensor::view(&value, f32, {int64_t{1} << 46})}});
   };
   ASSERT_TRUE(put("a") && put("b"));
   EXPECT_FAILS(ErrorKind::ResourceExhausted, queue.dequeue_many(2));

@@ -169,7 +169,7 @@ def test_under_a_data_loader(data):
 def test_another_device_is_refused():
     with pytest.raises(hp.FailedPreconditionError, match="cuDeviceGet"):
         hp._core.Loader(hp.range(4)._core, world_size=1, rank=0, epochs=1, seed=0, threads=1, io_threads=1, memory=None, run_ahead=-1,
-                        consumer_helps=True, deterministic=None, quarantine="", pin_threads=False, pinned_for=1000)
+                        consumer_helps=True, deterministic=None, quarantine="", pin_threads=False, pinned_for=1000, calls_python=False)
 
 
 def test_a_function_that_returns_tensors_of_the_device_is_told_so():

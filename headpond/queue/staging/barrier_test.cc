@@ -288,12 +288,12 @@ TEST_F(Barriers, ARowKeepsNoBatchAlive) {
 }
 
 TEST_F(Barriers, MemoryThatTheSystemRefusesIsAnErrorAndNothingIsLost) {
-  const Shape giant{int64_t{1} << 40};
+  const Shape giant{int64_t{1} << 46};
   const Barrier barrier({.capacity = -1, .dtypes = {i64, f32}, .shapes = {Shape{}, giant}});
   const float one = 1;
   ASSERT_TRUE(barrier.insert_many(0, {"a"}, column({1})));
   EXPECT_FAILS(ErrorKind::ResourceExhausted,
-               barrier.insert_many(1, {"a"}, Tensor::view(&one, f32, {1, int64_t{1} << 40})));
+               barrier.insert_many(1, {"a"}, Tensor::view(&one, f32, {1, int64_t{1} << 46})));
   EXPECT_EQ(barrier.incomplete_size(), 1);
   EXPECT_EQ(barrier.ready_size(), 0);
 }
