@@ -122,9 +122,10 @@ struct Case {
 };
 
 // Systems that are compared run one after the other.
-std::vector<Case> all_cases(bool peers) {
+std::vector<Case> all_cases(bool peers, size_t cpus) {
   std::vector<Case> cases;
-  for (const int threads : {1, 2}) {
+  for (const int threads : {1, 2, 4, 8}) {
+    if (threads > 2 && cpus < 2 * static_cast<size_t>(threads)) continue;  // They would wait for CPUs.
     for (const int64_t capacity : kCapacities) {
       if (threads == 1 || capacity == 16 || capacity == 1024)
         cases.push_back({"fifo", capacity, threads, first_in_first_out(peers)});
@@ -141,7 +142,7 @@ std::vector<Case> all_cases(bool peers) {
 
 struct Handoff {
   explicit Handoff(const BenchSetup& setup)
-      : cases(all_cases(setup.peers)),
+      : cases(all_cases(setup.peers, setup.cpus.size())),
         items(setup.items),
         producer_cpu(setup.cpus.front()),
         consumer_cpu(setup.cpus.at(setup.cpus.size() > 1 ? 1 : 0)) {}
