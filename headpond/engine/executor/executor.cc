@@ -103,6 +103,7 @@ bool Executor::help(Context& context, bool may_wait) {
   ++running_;
   ++helped_;
   const bool opens_item = task.opens_item;
+  if (!is_alone) wake();  // Its own processor works on this task, so that of a worker is not in its way.
   {
     const CurrentPool current(memory_.pool());
     const int64_t ns = run(task, context, helped_source_);
@@ -152,7 +153,7 @@ void Executor::count_take() {
   consumer_.is_asking = false;
   if (shared_) {
     shared_->withdraw();
-    shared_->leave_one(leaves_one());
+    shared_->leave_one(!consumer_.is_waiting && consumer_.computes());  // From when this call returns.
   }
   bool any_blocking = false;
   for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
@@ -160,8 +161,8 @@ void Executor::count_take() {
   if (consumer_.count_take(work_ns, any_blocking)) wake();
 }
 
-// One processor is left to a program that computes.
-bool Executor::leaves_one() const { return !consumer_.is_waiting && consumer_.computes(); }
+// One processor is left to a program that computes between two calls.
+bool Executor::leaves_one() const { return !consumer_.is_waiting && !consumer_.is_in_call() && consumer_.computes(); }
 int Executor::permits() const { return std::max(1, threads_ - (leaves_one() ? 1 : 0)); }
 
 bool Executor::take_permit() {

@@ -178,6 +178,24 @@ TEST(Executor, AWorkerWithoutAPermitGoesOnWhenTheProgramHasHelped) {
   plain->executor.stop();
 }
 
+TEST(Executor, AWorkerWorksBesideAProgramThatHelps) {
+  const auto plain = Plain::make({.threads = 2});
+  plain->consumer.arrive(plain->lock);
+  plain->consumer.leave();
+  EXPECT_TRUE(plain->consumer.computes()) << "between two calls, and then one processor is left to it";
+  plain->consumer.arrive(plain->lock);
+  std::atomic<int> inside = 0;
+  std::atomic<bool> were_both = false;
+  plain->add(2, [&] {
+    ++inside;
+    if (becomes_true([&] { return inside == 2; })) were_both = true;
+  });
+  Context context;
+  EXPECT_TRUE(plain->executor.help(context, true));
+  EXPECT_TRUE(were_both);
+  plain->executor.stop();
+}
+
 TEST(Executor, DoesIdleWorkWhenAllElseIsBegun) {
   const auto plain = Plain::make({.threads = 1, .consumer_helps = false});
   {
