@@ -140,6 +140,7 @@ FrameRange frames_read(const Polyphase& filters, const FrameRange& result) {
 
 void resample_part(const Polyphase& filters, const SoundPart& part, int64_t first, std::span<float> to,
                    std::vector<float>& scratch) {
+  if (to.empty()) return;  // There may be no channels.
   const int64_t channels = part.channels;
   const int64_t frames = static_cast<int64_t>(part.values.size()) / channels;
   const int64_t wanted = static_cast<int64_t>(to.size()) / channels;
