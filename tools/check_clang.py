@@ -6,6 +6,7 @@ The tests get the thread-safety analysis when the dev build compiles them. --tid
 --self-test plants violations for each.
 """
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import checks
 import tidy
 
 BUILD = checks.ROOT / "build/dev"
-COMMITS = 100  # More than come between two runs of --tidy in ./dev nightly.
+COMMITS = 100  # More than one landing has. ./dev nightly looks at everything.
 FORMAT, CLANG = "clang-format-16", "clang++-16"
 
 
@@ -127,15 +128,17 @@ def changed_self_test(clean, planted):
     with tempfile.TemporaryDirectory() as folder:
         root = pathlib.Path(folder).resolve() / "headpond"
         root.mkdir()
-        git = ["git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org"]
-        run("git", "init", "-q", root)
+        git = ["env", *(f"--unset={name}" for name in os.environ if name.startswith("GIT_")), "git", "-C", root, "-c", "user.name=a", "-c", "user.email=a@example.org"]
+        run(*git, "init", "-q")
         settings = {".clang-tidy": clean[".clang-tidy"], ".gitignore": "work\nstamps\n"}
-        for texts in ({**settings, "a.cc": bad["a.cc"], "b.cc": clean["b.cc"], "c.h": clean["c.h"]}, {"c.h": bad["c.h"]}, {"e.cc": clean["e.cc"]}):
+        by_another = {"b.cc": clean["b.cc"].replace("c.h", "over.h"), "over.h": '#include "c.h"\n'}
+        for texts in ({**settings, "a.cc": bad["a.cc"], "c.h": clean["c.h"], **by_another}, {"c.h": bad["c.h"]}, {"e.cc": clean["e.cc"]}):
             for name, text in texts.items():
                 (root / name).write_text(text, encoding="utf-8")
             run(*git, "add", "-A")
             run(*git, "commit", "-q", "-m", "a")
         header, source = "modernize-use-override", "bugprone-use-after-move"
+        # The third commit from the end has settings, so everything is looked at.
         for commits, words, many in ((1, (), 1), (2, (header,), 1), (3, (header, source), 2)):
             found = looks(root, said, commits)
             if [word for word in (header, source) if any(word in output for output in found)] != list(words) or said[-1] != many:

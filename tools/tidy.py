@@ -26,6 +26,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 NAME = re.compile(r"^(?!namespace|extern|return|using namespace)(?:(?:struct|class|union|enum|enum class|using) (\w+)|#\s*define\s+(\w+)|\w[^\n]*?(?<![:\w.>])(\w+)\s*[({=;\[])", re.M)
 CONSTANT = re.compile(r"\b(k[A-Z]\w*)\s*[{=\[]")  # One line may define several.
 NO_NAMES = {"main", "LLVMFuzzerTestOneInput", "const", "noexcept", "override", "void", "internal", "headpond"}
+SETTINGS = {".clang-tidy", "tools/packages.txt"}  # They mean something for every source.
 ENTRIES = ("main", "LLVMFuzzerTestOneInput")
 DROPPED = re.compile(r"-(W(?!thread-safety$).*|fsanitize.*|fno-sanitize.*|f(file-prefix-map=.*|PIC|no-omit-frame-pointer|pch.*)|c|MD|O\d|Og|g\d?)$")
 WITH_NEXT = ("-isystem", "-include", "-I")
@@ -208,21 +209,25 @@ def versions(root):
 
 
 def changed(root, commits):
-    """The files of the tree that the last `commits` commits changed, or that are not committed; None where git cannot say."""
+    """The files of the tree that the last `commits` commits changed, or that are not committed. None where git cannot say, or settings are among them."""
     said = ""
-    for words in (("log", f"-n{commits}", "--root", "-m", "--name-only", "--format="), ("diff", "--name-only", "HEAD"), ("ls-files", "--others", "--exclude-standard")):
+    for words in (("log", f"-n{commits}", "--root", "-m", "--name-only", "--relative", "--format="), ("diff", "--name-only", "--relative", "HEAD"),
+                  ("ls-files", "--others", "--exclude-standard")):
         try:
             said += subprocess.run(["git", "-C", str(root), *words], capture_output=True, text=True, check=True).stdout
         except (OSError, subprocess.CalledProcessError):
             return None
-    return {(root / name).resolve() for name in said.splitlines() if name}
+    names = {name for name in said.splitlines() if name}
+    return None if names & SETTINGS else {(root / name).resolve() for name in names}
 
 
 def showing(sources, paths, files):
-    """Of these sources the ones in which clang-tidy sees `files`: themselves, and for a header the source of its name, else one that includes it."""
+    """Of these sources the ones in which clang-tidy sees `files`: themselves, and for a header the source of its name, else one that includes
+    it, itself or by another header."""
     chosen = {path for path in paths if path in files}
+    closures = {path: set(sources.closure(path)) for path in paths}
     for header in files - chosen:
-        including = [path for path in paths if header in sources.file(path)[1]]
+        including = [path for path in paths if header in closures[path]]
         chosen.update([path for path in including if path.stem == header.stem] or including[:1])
     return chosen
 

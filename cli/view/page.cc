@@ -76,8 +76,9 @@ Result<std::string> pictures_html(const Tile& tile) {
 
 std::string caption_of(const Tile& tile, size_t number) {
   std::string html = fmt::format("<figcaption><b>{}</b> ", number);
-  html += tile.source.empty() ? fmt::format("key {}", tile.key)
-                              : fmt::format("{}, record {}, key {}", html_escaped(tile.source), tile.record, tile.key);
+  if (!tile.source.empty()) html += html_escaped(tile.source) + ", ";
+  if (!tile.source.empty() && !tile.is_whole) html += fmt::format("record {}, ", tile.record);
+  html += fmt::format("key {}", tile.key);
   if (tile.epoch > 0) html += fmt::format(", epoch {}", tile.epoch);
   if (!tile.error.empty()) html += fmt::format("<div class=\"bad\">{}</div>", html_escaped(tile.error));
   if (!tile.shape.empty()) {

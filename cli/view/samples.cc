@@ -157,6 +157,7 @@ void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
   RecordPlace place = place_of(provenance);
   tile.source = std::move(place.source);
   tile.record = static_cast<int64_t>(place.record);
+  tile.is_whole = place.is_whole;
 }
 
 // The kernels of one sample, one after the other, so that the image between two of them can be seen.

@@ -18,6 +18,7 @@ namespace headpond::cli {
 struct Tile {
   std::string source = "";  ///< The file; empty if it is not known.
   int64_t record = -1;      ///< In it; -1 if it is not known.
+  bool is_whole = false;    ///< The record is all of it.
   uint64_t key = 0;
   int64_t epoch = 0;
   std::vector<std::string> draws = {};  ///< Kernels and operators that drew random numbers.

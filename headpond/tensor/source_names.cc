@@ -15,9 +15,10 @@ namespace {
 constexpr size_t kMaxSources = (size_t{1} << 20) - 1;
 
 struct Source {
-  std::string name;
+  std::string name = "";
   bool is_file = false;
-  std::weak_ptr<const RecordFiles> files = {};
+  std::string key = "";  // The name, or name, zero byte and identity.
+  std::vector<std::weak_ptr<const RecordFiles>> files = {};
 };
 
 struct Sources {
@@ -26,11 +27,12 @@ struct Sources {
   std::vector<Source> sources HEADPOND_GUARDED_BY(mu);
 
   // 0: there are too many.
-  uint64_t number_of(std::string&& identity, std::string_view name) HEADPOND_REQUIRES(mu) {
-    if (const auto found = numbers.find(identity); found != numbers.end()) return found->second;
+  uint64_t number_of(const std::string& key) HEADPOND_REQUIRES(mu) {
+    if (const auto found = numbers.find(key); found != numbers.end()) return found->second;
     if (sources.size() >= kMaxSources) return 0;
-    sources.push_back({.name = std::string(name)});
-    numbers.emplace(std::move(identity), sources.size());
+    const size_t end = key.find('\0');
+    sources.push_back({.name = key.substr(0, end), .is_file = end != std::string::npos, .key = key});
+    numbers.emplace(key, sources.size());
     return sources.size();
   }
 };
@@ -52,7 +54,7 @@ Source source_of(uint64_t number) {
 uint64_t register_source(std::string_view name, bool is_file) {
   Sources& all = all_sources();
   MutexLock lock(all.mu);
-  const uint64_t number = all.number_of(std::string(name), name);
+  const uint64_t number = all.number_of(std::string(name));
   if (number != 0 && is_file) all.sources[number - 1].is_file = true;
   return number;
 }
@@ -60,9 +62,20 @@ uint64_t register_source(std::string_view name, bool is_file) {
 uint64_t register_files(std::string_view name, std::string_view identity, std::weak_ptr<const RecordFiles> files) {
   Sources& all = all_sources();
   MutexLock lock(all.mu);
-  const uint64_t number = all.number_of(fmt::format("{}{}{}", name, '\0', identity), name);
-  if (number != 0) all.sources[number - 1].files = std::move(files);
+  const uint64_t number = all.number_of(fmt::format("{}{}{}", name, '\0', identity));
+  if (number == 0) return 0;
+  auto& known = all.sources[number - 1].files;
+  std::erase_if(known, [](const auto& one) { return one.expired(); });
+  known.push_back(std::move(files));
   return number;
+}
+
+std::string source_key(uint64_t source) { return source_of(source).key; }
+
+uint64_t register_source_key(std::string_view key) {
+  Sources& all = all_sources();
+  MutexLock lock(all.mu);
+  return all.number_of(std::string(key));
 }
 
 std::string source_name(uint64_t source) { return source_of(source).name; }
@@ -74,8 +87,9 @@ std::string source_file(uint64_t source) {
 
 RecordPlace place_of(Provenance provenance) {
   Source source = source_of(provenance.source);
-  if (const auto files = source.files.lock()) {
-    std::string path = files->path_of(provenance.record);
+  for (const auto& known : source.files) {
+    const auto files = known.lock();
+    std::string path = files ? files->path_of(provenance.record) : "";
     if (!path.empty()) return {.source = std::move(path), .is_file = true, .is_whole = true};
   }
   return {.source = std::move(source.name), .record = provenance.record, .is_file = source.is_file};

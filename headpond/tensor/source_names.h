@@ -21,11 +21,16 @@ class RecordFiles {
 };
 
 /// The number of a source, as register_source, each of whose records is a file. Sources of one name differ by their
-/// `identity`: equal ones are the same files. `files` of the last call that were not destroyed name the records;
-/// without any they are numbers in `name`. Thread-safe.
+/// `identity`: with equal ones they have the same files. Any living `files` of them name the records; without any,
+/// records are numbers in `name`. Thread-safe.
 uint64_t register_files(std::string_view name, std::string_view identity, std::weak_ptr<const RecordFiles> files);
 
-/// Where a record is found: the first and only one of a file that is one record, else one of its source.
+/// A text that tells the source apart from all others, in other processes too, and its number here. For elements that
+/// are written to a file. The text is the name unless register_files gave the number. Thread-safe.
+std::string source_key(uint64_t source);
+uint64_t register_source_key(std::string_view key);
+
+/// Where a record is found. A record that is a whole file is record 0 of that file.
 struct RecordPlace {
   std::string source = "";  ///< Empty iff it is unknown.
   uint64_t record = 0;      ///< Its number in `source`, from 0.

@@ -29,7 +29,7 @@ TEST(SourceNames, OfAFolderAreItsFilesAsLongAsTheseAreKnown) {
   files.reset();
   EXPECT_EQ(to_string(second), "pets, record 1");
   EXPECT_EQ(place_of(second).record, 1U);
-  EXPECT_FALSE(place_of(second).is_file) << "it is a folder";
+  EXPECT_EQ(place_of(second).source, "pets");
 }
 
 TEST(SourceNames, OfFoldersOfOneNameDifferByTheirFiles) {
@@ -40,8 +40,28 @@ TEST(SourceNames, OfFoldersOfOneNameDifferByTheirFiles) {
   EXPECT_NE(first, register_source("data"));
   EXPECT_EQ(to_string(Provenance{.source = first}), "data/a.png");
   EXPECT_EQ(to_string(Provenance{.source = second}), "data/b.jpg");
-  EXPECT_EQ(register_files("data", "png", other), first) << "equal ones are the same source";
-  EXPECT_EQ(to_string(Provenance{.source = first}), "data/b.jpg") << "the last one names them";
+}
+
+TEST(SourceNames, OfAFolderThatWasOpenedTwiceStayAsLongAsOneIsOpen) {
+  const auto paths = [] { return std::make_shared<const Paths>(std::vector<std::string>{"twice/a.png"}); };
+  auto one = paths(), other = paths();
+  const uint64_t source = register_files("twice", "png", one);
+  EXPECT_EQ(register_files("twice", "png", other), source);
+  other.reset();
+  EXPECT_EQ(to_string(Provenance{.source = source}), "twice/a.png");
+  one.reset();
+  EXPECT_EQ(to_string(Provenance{.source = source}), "twice, record 0");
+}
+
+TEST(SourceNames, HaveKeysThatTellThemApartElsewhere) {
+  const auto files = std::make_shared<const Paths>(std::vector<std::string>{"kept/a.png"});
+  const uint64_t folder = register_files("kept", "png", files), file = register_source("kept");
+  EXPECT_EQ(register_source_key(source_key(folder)), folder);
+  EXPECT_EQ(register_source_key(source_key(file)), file);
+  EXPECT_EQ(source_key(file), "kept");
+  const std::string unseen = source_key(folder) + "x";
+  EXPECT_EQ(to_string(Provenance{.source = register_source_key(unseen)}), "kept, record 0");
+  EXPECT_EQ(source_key(0), "");
 }
 
 TEST(SourceNames, OfOtherSourcesHaveNumbers) {

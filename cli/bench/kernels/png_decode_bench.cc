@@ -73,6 +73,9 @@ KernelWork work_of(const std::shared_ptr<const Pictures>& pictures, const Pictur
 }
 
 #ifdef HEADPOND_HAS_PNG
+constexpr const char* kLibpng = PNG_LIBPNG_VER_STRING;
+
+// By its simplified interface.
 Result<uint64_t> by_libpng(const Pictures& pictures, const PictureSet& set) {
   std::vector<std::byte> pixels(static_cast<size_t>(set.height * set.width * set.channels));
   uint64_t all = 0;
@@ -89,6 +92,8 @@ Result<uint64_t> by_libpng(const Pictures& pictures, const PictureSet& set) {
   return all;
 }
 #else
+constexpr const char* kLibpng = "";
+
 Result<uint64_t> by_libpng(const Pictures&, const PictureSet&) {
   return fail(ErrorKind::Unimplemented, "built without the component png (HEADPOND_PNG)");
 }
@@ -114,7 +119,7 @@ Bench png_decode_bench(const BenchSetup& bench_setup) {
   TimedBench setup{.name = "png.decode", .item = "image", .cases = {}, .prepare = prepare, .rounds = 5};
   for (const PictureSet& set : kSets) {
     std::vector<TimedSystem> systems = kernel_systems();
-    systems.push_back({"libpng", HEADPOND_COMPILER, {}});
+    systems.push_back({"libpng", kLibpng, {}});
     setup.cases.push_back({fmt::format("{}: decode_png, batch 64", set.name), pictures, systems});
   }
   return timed_bench(std::move(setup));

@@ -90,10 +90,13 @@ Result<Element> QuarantineReplay::read(const QuarantineEntry& entry) try {
   if (got == Got::end || got == Got::hole)
     return fail(ErrorKind::FailedPrecondition, fmt::format("the pipeline has no element {} there", entry.element));
   const RecordPlace from = place_of(out.provenance);
-  // The entry has the record that failed, and a batch has no record of its own.
-  const bool is_gathered = got == Got::value && internal::gathers_rows(*input);
-  const bool is_same =
-      is_gathered || (from.source == entry.source && (!entry.record || std::cmp_equal(from.record, *entry.record)));
+  const auto is_at = [&](const std::string& source, uint64_t record) {
+    return source == entry.source && (!entry.record || std::cmp_equal(record, *entry.record));
+  };
+  // The entry has the record that failed, and a batch has no record of its own. Where the files of a folder were not
+  // known any more, the entry has the folder and a number.
+  const bool is_same = (got == Got::value && internal::gathers_rows(*input)) || is_at(from.source, from.record) ||
+                       is_at(source_name(out.provenance.source), out.provenance.record);
   if (!is_same && !from.source.empty() && !entry.source.empty()) {
     return fail(ErrorKind::FailedPrecondition,
                 fmt::format("the pipeline has another record there: {}", to_string(out.provenance)));

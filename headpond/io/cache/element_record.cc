@@ -9,6 +9,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "headpond/tensor/source_names.h"
+
 namespace headpond::internal {
 namespace {
 
@@ -56,7 +58,7 @@ uint64_t source_number(std::string_view name) {
   thread_local uint64_t number = 0;
   if (name.empty()) return 0;
   if (name != last) {
-    number = register_source(name);
+    number = register_source_key(name);
     last = name;
   }
   return number;
@@ -125,7 +127,7 @@ Result<Tensor> take_field(Reader& reader, const BufferRef& owner) {
 }  // namespace
 
 std::vector<std::byte> to_record(const Element& element) {
-  const std::string name = source_name(element.provenance.source);
+  const std::string name = source_key(element.provenance.source);
   size_t size = sizeof(Header);
   for (size_t i = 0; i < element.size(); ++i) {
     size += sizeof(Field) + static_cast<size_t>(element[i].rank()) * sizeof(int64_t);

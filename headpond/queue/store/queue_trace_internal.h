@@ -16,11 +16,31 @@
 
 namespace headpond::internal {
 
-/// The name of a queue's trace spans. An interned name is kept for ever, so it is interned only when a span is
+/// Which waits of one side of a queue are shown: those of 0.1 ms, and of shorter ones, from 10 us on, one in 0.1 ms.
+/// Any number of threads.
+class ShownWaits {
+ public:
+  /// Whether a wait that took `ns` up to `now` is shown.
+  bool shows(int64_t ns, int64_t now) {
+    if (ns < kBetweenNs && now - last_ns_.load(std::memory_order_relaxed) < kBetweenNs) return false;
+    last_ns_.store(now, std::memory_order_relaxed);
+    return true;
+  }
+  /// A shorter one never is.
+  static constexpr int64_t kShortestNs = 10'000;
+
+ private:
+  static constexpr int64_t kBetweenNs = 100'000;
+  std::atomic<int64_t> last_ns_ = -kBetweenNs;  // When the last one ended that is shown.
+};
+
+/// The spans of one side of a queue.
+/// An interned name is kept for ever, so it is interned only when a span is
 /// recorded: a program that makes queues again and again does not grow.
 class SpanName {
  public:
   SpanName(const char* verb, const std::string& queue) : verb_(verb), queue_(queue) {}
+  ShownWaits waits;
   const char* get() {
     const char* name = name_.load(std::memory_order_acquire);
     if (name == nullptr) name_.store(name = trace::intern(verb_ + (" " + queue_)), std::memory_order_release);
@@ -68,19 +88,13 @@ class ShownElements {
       set(std::max(one_of * kBetweenNs / since_ns, int64_t{1}));
     }
   }
-  /// Whether a call is shown that waited for `ns` until `now`. After a long wait elements are seldom, so the next ones
-  /// are shown.
-  bool shows_wait(int64_t ns, int64_t now) {
+  /// A call waited: elements are seldom now, so the next ones are shown.
+  void waited(int64_t ns) {
     if (ns >= kLongWaitNs) set(1);
-    if (ns < kShownWaitNs || (ns < kBetweenNs && now - last_wait_ns_.load(std::memory_order_relaxed) < kBetweenNs))
-      return false;
-    last_wait_ns_.store(now, std::memory_order_relaxed);
-    return true;
   }
 
  private:
-  static constexpr int64_t kBetweenNs = 100'000, kMostCreditNs = 256 * kBetweenNs;
-  static constexpr int64_t kShownWaitNs = 10'000, kLongWaitNs = 1'000'000;
+  static constexpr int64_t kBetweenNs = 100'000, kMostCreditNs = 256 * kBetweenNs, kLongWaitNs = 1'000'000;
   static constexpr int64_t kFewest = 4096;  // One of so many.
   static constexpr uint64_t kNone = (uint64_t{1} << 62) - 1;
 
@@ -93,9 +107,8 @@ class ShownElements {
     mask_.store(std::bit_floor(static_cast<uint64_t>(one_of)) - 1, std::memory_order_relaxed);
   }
 
-  std::atomic<uint64_t> mask_ = kNone;               // Those are shown whose number has none of these bits.
-  std::atomic<uint64_t> session_ = 0;                // The trace for which that is.
-  std::atomic<int64_t> last_wait_ns_ = -kBetweenNs;  // When the last wait that is shown ended.
+  std::atomic<uint64_t> mask_ = kNone;  // Those are shown whose number has none of these bits.
+  std::atomic<uint64_t> session_ = 0;   // The trace for which that is.
   int64_t last_ns_ = 0, credit_ns_ = kMostCreditNs;
 };
 
@@ -116,9 +129,11 @@ class CallSpan {
 
  private:
   [[gnu::noinline]] static void end(SpanName& name, ShownElements& elements, const WaitContext& context) {
-    if (!trace::enabled() || !elements.is_recorded()) return;
+    const bool may_show_wait = context.has_waited() && context.waited_ns() >= ShownWaits::kShortestNs;
+    if ((!may_show_wait && !context.is_shown()) || !trace::enabled() || !elements.is_recorded()) return;
     const int64_t one_of = elements.one_of() == 1 ? trace::kNoArg : elements.one_of(), now = now_ns();
-    const bool waited = context.has_waited() && elements.shows_wait(context.waited_ns(), now);
+    if (may_show_wait) elements.waited(context.waited_ns());
+    const bool waited = may_show_wait && name.waits.shows(context.waited_ns(), now);
     if (!waited && !context.is_shown()) return;
     const int64_t start = waited ? context.waited_since() : context.shown_since();
     trace::internal::record({.name = name.get(),

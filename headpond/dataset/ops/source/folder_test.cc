@@ -104,9 +104,27 @@ TEST_F(Folders, QuarantineFilesNameTheFilesThatAreReadAgain) {
   EXPECT_EQ(entries[0].record, 0);
   QuarantineReplay replay(all);
   EXPECT_THAT(replay.read(entries[0]).error().message(), HasSubstr("it is bad"));
+  QuarantineEntry by_number = entries[0];
+  by_number.source = folder_.path();
+  by_number.record = 1;
+  EXPECT_THAT(replay.read(by_number).error().message(), HasSubstr("it is bad")) << "the folder and a number will do";
   QuarantineEntry wrong = entries[0];
   wrong.source = folder_.file("cat/1");
   EXPECT_THAT(replay.read(wrong).error().message(), HasSubstr("another record there")) << "control";
+}
+
+TEST_F(Folders, ElementsThatWereKeptOnDiskNameTheirFiles) {
+  write("cat/1", "good");
+  write("dog/1", "bad");
+  const test::TempFolder kept;
+  for (const char* const run : {"cold", "warm"}) {
+    Sequence sequence(folder(folder_.path()) | cache(kept.path()) | refuse_bad());
+    ASSERT_TRUE(sequence.next());
+    const auto failed = sequence.next();
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().place().source, folder_.file("dog/1")) << run;
+    EXPECT_FALSE(sequence.next());
+  }
 }
 
 TEST_F(Folders, WithoutAFileThatIsWantedSayWhatWasLookedFor) {
