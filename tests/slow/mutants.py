@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Puts mistakes into the engine and the operators, one at a time: the tests that hold pipelines to their meaning find each, and nothing without one.
+"""Puts mistakes into the engine, the operators and the kernels, one at a time: the tests that hold pipelines to their meaning find each, and nothing without one.
 
   mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
   mutants.py --apply-only
 
-BUILD is a folder that ninja has built headpond_engine_test and headpond_train_loop_test in. Each mistake is a patch of one source file,
-tests/mutants/NAME.patch. It is applied to a copy, which is compiled and linked as BUILD does it, before the libraries, so that it takes the
-place of the original. A line "Tests: PROGRAM FILTER" before the patch names other tests than those of random plans.
+BUILD is a folder that ninja has built headpond_codec_test, headpond_engine_test and headpond_train_loop_test in. Each mistake is a patch of
+one source file, tests/mutants/NAME.patch. It is applied to a copy, which is compiled and linked as BUILD does it, before the libraries, so
+that it takes the place of the original. A line "Tests: PROGRAM FILTER" before the patch names other tests than those of random plans.
 With names only those mistakes, else all. --apply-only sees that each patch still fits its source, and builds nothing.
 """
 import argparse
@@ -36,8 +36,8 @@ def run_quietly(command, **more):
 
 
 def tests_of(name):
-    """(program, filter) of the tests that must find the mistake `name`; "": none was made."""
-    named = re.search(r"^Tests: (\S+) (\S+)$", (PATCHES / f"{name}.patch").read_text(encoding="utf-8"), re.MULTILINE) if name else None
+    """(program, filter) of the tests that must find the mistake `name`."""
+    named = re.search(r"^Tests: (\S+) (\S+)$", (PATCHES / f"{name}.patch").read_text(encoding="utf-8"), re.MULTILINE)
     return named.groups() if named else ("headpond_engine_test", "*DeliverWhatTheyMean*")
 
 
@@ -79,10 +79,10 @@ def build_mutant(build, name, work):
     return program
 
 
-def run_tests(program, name, plans):
+def run_tests(program, tests, plans):
     """Returns how the tests ended: None if all passed, else (plan, what was seen)."""
     environment = {**os.environ, "HEADPOND_PLANS": str(plans), "HEADPOND_PATIENCE": "20"}
-    result = subprocess.run([program, f"--gtest_filter={tests_of(name)[1]}", "--gtest_brief=1", "--gtest_fail_fast"],
+    result = subprocess.run([program, f"--gtest_filter={tests}", "--gtest_brief=1", "--gtest_fail_fast"],
                             env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
     if result.returncode == 0:
         return None
@@ -92,11 +92,13 @@ def run_tests(program, name, plans):
     return plan[1] if plan else "?", seen[0] if seen else f"status {result.returncode}"
 
 
+def check_without(build, program, tests, plans):
+    return run_tests(build / link_command(build, program)[1], tests, plans)
+
+
 def check(build, name, plans):
-    if not name:
-        return run_tests(build / link_command(build, tests_of(name)[0])[1], name, plans)
     with tempfile.TemporaryDirectory() as folder:
-        return run_tests(build_mutant(build, name, pathlib.Path(folder)), name, plans)
+        return run_tests(build_mutant(build, name, pathlib.Path(folder)), tests_of(name)[1], plans)
 
 
 def apply_all(names):
@@ -120,12 +122,14 @@ def main():
     assert not unknown, f"no such mistakes: {unknown}"
     if args.apply_only:
         return apply_all(names)
+    controls = sorted({tests_of(name) for name in names})
     with concurrent.futures.ThreadPoolExecutor(args.processes) as pool:
-        found = list(pool.map(lambda name: check(args.build, name, args.plans), ["", *names]))
-    for name, how in zip(["(no mistake)", *names], found):
-        print(f"{name:40} {f'plan {how[0]}: {how[1]}' if how else f'nothing within {args.plans} plans'}")
-    assert found[0] is None, "the engine without a mistake does not pass"
-    missed = [name for name, how in zip(names, found[1:]) if how is None]
+        without = list(pool.map(lambda tests: check_without(args.build, *tests, args.plans), controls))
+        found = list(pool.map(lambda name: check(args.build, name, args.plans), names))
+    for name, how in zip([f"(no mistake) {program}" for program, _ in controls] + names, without + found):
+        print(f"{name:50} {f'plan {how[0]}: {how[1]}' if how else f'nothing within {args.plans} plans'}")
+    assert not any(without), "without a mistake tests do not pass"
+    missed = [name for name, how in zip(names, found) if how is None]
     assert not missed, f"not found: {missed}"
     print(f"{len(names)} mistakes, each found within {args.plans} plans")
     return None
