@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tests/memory/allocations.h"
 
+#include <malloc.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 
@@ -16,6 +19,8 @@ namespace {
 
 struct Account {
   int64_t live = 0;
+  int64_t bytes = 0;  // Of the live ones.
+  int64_t most_bytes = 0;
   int64_t left = 0;  // Until one fails; 0: none will.
   bool has_failed = false;
   bool goes_on = false;
@@ -28,11 +33,18 @@ bool fails() {
   return true;
 }
 
+void add_bytes(int64_t bytes) {
+  account.bytes += bytes;
+  account.most_bytes = std::max(account.most_bytes, account.bytes);
+}
+int64_t size_of(void* block) { return static_cast<int64_t>(malloc_usable_size(block)); }
+
 template <class Call>
 void* allocate(Call call) {
   void* const block = fails() ? nullptr : call();
   if (block == nullptr) errno = ENOMEM;
   account.live += block != nullptr ? 1 : 0;
+  add_bytes(size_of(block));
   return block;
 }
 
@@ -52,7 +64,10 @@ void* realloc(void* block, size_t size) {
     return nullptr;
   }
   if (size == 0) --account.live;
-  return __libc_realloc(block, size);
+  const int64_t before = size_of(block);
+  void* const moved = __libc_realloc(block, size);
+  if (moved != nullptr || size == 0) add_bytes(size_of(moved) - before);
+  return moved;
 }
 void* memalign(size_t alignment, size_t size) {
   return allocate([&] { return __libc_memalign(alignment, size); });
@@ -66,6 +81,7 @@ int posix_memalign(void** block, size_t alignment, size_t size) {
 }
 void free(void* block) {
   if (block != nullptr) --account.live;
+  add_bytes(-size_of(block));
   __libc_free(block);
 }
 }
@@ -73,6 +89,9 @@ void free(void* block) {
 namespace headpond::test {
 
 int64_t live_allocations() { return account.live; }
+
+PeakBytes::PeakBytes() : before_(account.bytes) { account.most_bytes = before_; }
+int64_t PeakBytes::bytes() const { return account.most_bytes - before_; }
 
 FailingAllocation::FailingAllocation(int64_t nth, Failing failing) {
   account.left = nth;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// This program's malloc, and so its operator new, counted by thread and failing when a test says so. Blocks that are
+// This program's malloc, and so its operator new, measured by thread and failing when a test says so. Blocks that are
 // mapped without malloc (large buffers of tensors) are neither.
 #pragma once
 
@@ -9,6 +9,17 @@ namespace headpond::test {
 
 /// What the calling thread allocated, less what it freed.
 int64_t live_allocations();
+
+/// The most memory, in bytes, that the calling thread's live allocations had at once since this was made, above what
+/// they had then. One at a time.
+class PeakBytes {
+ public:
+  PeakBytes();
+  int64_t bytes() const;
+
+ private:
+  int64_t before_;
+};
 
 enum class Failing : uint8_t { once, from_then_on };
 

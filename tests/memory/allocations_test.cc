@@ -62,5 +62,18 @@ TEST(LiveAllocations, AreThoseThatWereNotFreed) {
   EXPECT_EQ(after, before);
 }
 
+TEST(PeakBytes, AreThoseThatWereLiveAtOnce) {
+  std::free(std::malloc(1 << 20));
+  const PeakBytes peak;
+  kept = std::malloc(1000);
+  kept = std::realloc(kept, 5000);
+  std::free(kept);
+  kept = std::malloc(3000);
+  std::free(kept);
+  const int64_t most = peak.bytes();
+  EXPECT_GE(most, 5000);
+  EXPECT_LT(most, 8000);
+}
+
 }  // namespace
 }  // namespace headpond::test
