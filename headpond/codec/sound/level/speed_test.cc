@@ -33,6 +33,10 @@ TEST(Speed, IsResamplingToTheSameRate) {
   EXPECT_THAT(at_speed(speed(1), sound).as<float>(), testing::ElementsAreArray(sound.as<float>()));
 }
 
+TEST(Speed, ASoundWithoutChannelsStaysOne) {
+  EXPECT_EQ(at_speed(speed(2), Tensor::empty(f32, {5, 0})).shape(), (Shape{3, 0}));
+}
+
 TEST(Speed, ARangeGivesEachHundredthOfIt) {
   const KernelRef kernel = speed({.lo = 0.99, .hi = 1.01});
   std::set<int64_t> frames;

@@ -142,6 +142,7 @@ void resample_part(const Polyphase& filters, const SoundPart& part, int64_t firs
                    std::vector<float>& scratch) {
   if (to.empty()) return;  // There may be no channels.
   const int64_t channels = part.channels;
+  if (channels == 0) return;
   const int64_t frames = static_cast<int64_t>(part.values.size()) / channels;
   const int64_t wanted = static_cast<int64_t>(to.size()) / channels;
   for (int64_t i = 0; i < channels; ++i) {

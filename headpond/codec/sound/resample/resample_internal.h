@@ -46,7 +46,7 @@ FrameRange frames_read(const Polyphase& filters, const FrameRange& result);
 /// Frames of a sound from its frame `begin` on, interleaved by channel.
 struct SoundPart {
   std::span<const float> values;
-  int64_t channels = 1;
+  int64_t channels = 1;  ///< >= 0; of a sound without channels there are no values.
   int64_t begin = 0;
 };
 /// Fills `to` with frames of the result, from frame `first` on. What is outside `part` counts as 0, so they are those

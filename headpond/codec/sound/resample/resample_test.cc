@@ -78,6 +78,12 @@ TEST(Resample, TakesEachChannelAlone) {
   }
 }
 
+TEST(Resample, ASoundWithoutChannelsStaysOne) {
+  EXPECT_EQ(resample(Tensor::empty(f32, {5, 0}), {.from = 2, .to = 1})->shape(), (Shape{3, 0}));
+  EXPECT_EQ(resample(Tensor::empty(f32, {5, 0}), {.from = 2, .to = 2})->shape(), (Shape{5, 0}));
+  EXPECT_EQ(resample(Tensor::empty(f32, {0, 2}), {.from = 2, .to = 1})->shape(), (Shape{0, 2}));
+}
+
 TEST(Resample, EqualRatesChangeNothing) {
   EXPECT_THAT(resample(clip_to_resample(9), {.from = 8000, .to = 8000})->as<float>(),
               testing::ElementsAreArray(clip_to_resample(9).as<float>()));
