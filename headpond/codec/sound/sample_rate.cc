@@ -8,8 +8,8 @@
 namespace headpond::sound_internal {
 namespace {
 
-// So that products of frames and rates are no larger than INT64_MAX.
-constexpr int64_t kMostFrames = INT64_MAX / kMaxResampledRate;
+// So that a product of frames and a rate leaves room for what is added to it.
+constexpr int64_t kMostFrames = INT64_MAX / kMaxResampledRate / 2;
 
 tl::unexpected<Error> failed(ErrorKind kind, std::string_view name, std::string_view what) {
   return fail(kind, fmt::format("{}: {}", name, what));
@@ -20,27 +20,39 @@ tl::unexpected<Error> too_late(int64_t first, int64_t frames, int32_t sample_rat
                 fmt::format("first_sample {} of {} frames at {} Hz", first, frames, sample_rate));
 }
 
-Result<const Polyphase*> filters_for(ResampleFilters& filters, int32_t rate, int32_t sample_rate,
-                                     std::string_view name) try {
-  return &filters.get(rate, sample_rate);
+Result<std::shared_ptr<const Polyphase>> filters_for(ResampleFilters& filters, int32_t rate, int32_t sample_rate,
+                                                     std::string_view name) try {
+  return filters.get(rate, sample_rate);
 } catch (const Exception& exception) {
   return failed(exception.error().kind(), name, exception.error().message());
 }
 
-// The frames of the file to decode; an end of -1: all to the end. Where the file does not say how many it has, this
-// begins with its first one, so that decoding tells.
+// Where the file does not say how many frames it has: decoding tells whether it has these.
+FrameRange unknown_frames_to_decode(const WantedFrames& wanted, const Polyphase& filters) {
+  const int64_t first = std::min(wanted.first, kMostFrames);
+  const bool has_end = wanted.desired >= 0 && wanted.desired <= kMostFrames - first;
+  const FrameRange read = frames_read(filters, {first, first + (has_end ? std::max<int64_t>(1, wanted.desired) : 1)});
+  return {std::max<int64_t>(0, read.begin), has_end ? std::max<int64_t>(0, read.end) : -1};
+}
+
+Result<void> check_result(int64_t frames, const WantedFrames& wanted, std::string_view name) {
+  if (frames <= wanted.max_values / wanted.channels) return {};
+  return failed(ErrorKind::ResourceExhausted, name,
+                fmt::format("{} frames of {} channels at {} Hz are more than the limit of {} values", frames,
+                            wanted.channels, wanted.sample_rate, wanted.max_values));
+}
+
+// The frames of the file to decode; an end of -1: all to the end. An error iff they or the result are known not to be
+// allowed.
 Result<FrameRange> frames_to_decode(const SoundInfo& info, const WantedFrames& wanted, const Polyphase& filters,
                                     std::string_view name) {
-  if (info.frames < 0) {
-    if (wanted.desired < 0 || wanted.first > kMostFrames - wanted.desired) return FrameRange{0, -1};
-    const int64_t end = wanted.first + wanted.desired;
-    return FrameRange{0, end == 0 ? 0 : frames_read(filters, {0, end}).end};
-  }
+  if (info.frames < 0) return unknown_frames_to_decode(wanted, filters);
   const auto all = frames_at_rate(info.frames, info.rate, wanted.sample_rate, name);
   if (!all) return fail(all.error());
   if (wanted.first > *all) return too_late(wanted.first, *all, wanted.sample_rate, name);
   const int64_t left = *all - wanted.first;
   const int64_t count = wanted.desired < 0 ? left : std::min(left, wanted.desired);
+  HEADPOND_TRY(check_result(count, wanted, name));
   if (count == 0) return FrameRange{info.frames, info.frames};
   const FrameRange read = frames_read(filters, {wanted.first, wanted.first + count});
   return FrameRange{std::max<int64_t>(0, read.begin), count == left ? info.frames : std::min(info.frames, read.end)};
@@ -87,8 +99,8 @@ Result<Decoded> decode_at_rate(const SoundInfo& info, const WantedFrames& wanted
   if (!decoded) return fail(decoded.error());
   const auto frames = frames_that_exist(info, wanted, *range, decoded->frames, name);
   if (!frames) return fail(frames.error());
-  const int64_t channels = part.dim(1);
-  HEADPOND_TRY(check_values(*frames, channels, channels, wanted.max_values, name));
+  HEADPOND_TRY(check_result(*frames, wanted, name));
+  const int64_t channels = wanted.channels;
   const int64_t rows = wanted.desired < 0 ? *frames : wanted.desired;
   float* const to = make(rows, channels);
   const auto there = static_cast<size_t>(*frames * channels);

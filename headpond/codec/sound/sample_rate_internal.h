@@ -30,6 +30,7 @@ Result<int64_t> frames_at_rate(int64_t frames, int32_t rate, int32_t sample_rate
 struct WantedFrames {
   int64_t first = 0;
   int64_t desired = -1;  ///< -1: all to the end.
+  int64_t channels = 0;  ///< Of the result.
   int32_t sample_rate = 0;
   int64_t max_values = 0;  ///< Those that follow from the file; the zeros after its end do not count.
 };

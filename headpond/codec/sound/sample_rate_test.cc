@@ -108,6 +108,28 @@ TEST(SampleRate, IntoARow) {
   EXPECT_TRUE(has_values(decode_wav(file, options)->samples, row));
   const auto other = decode_wav_into(file, std::as_writable_bytes(std::span(row).first(46)), options);
   EXPECT_THAT(other.error().message(), HasSubstr("24 frames of 2 channels need 192 bytes"));
+  EXPECT_EQ(info->frames, 10) << "those of the file";
+  const WavOptions rest = {.first_sample = 1, .sample_rate = 16000};
+  ASSERT_TRUE(decode_wav_into(file, std::as_writable_bytes(std::span(row).first(38)), rest));
+  EXPECT_TRUE(has_values(decode_wav(file, rest)->samples, std::span(row).first(38)));
+  EXPECT_THAT(decode_wav_into(file, std::as_writable_bytes(std::span(row)), rest).error().message(),
+              HasSubstr("19 frames of 2 channels need 152 bytes"));
+}
+
+// A file that cannot be resampled shows what is looked at first.
+TEST(SampleRate, TheSizeOfARowIsLookedAtFirst) {
+  std::vector<float> row(24);
+  const auto error_of = [&](int64_t frames, int64_t channels, SoundMix mix = SoundMix::first) {
+    const WavOptions options = {
+        .desired_channels = channels, .desired_samples = frames, .mix = mix, .sample_rate = 768000};
+    return decode_wav_into(file_at(767999, 10), std::as_writable_bytes(std::span(row)), options).error().message();
+  };
+  EXPECT_THAT(error_of(13, -1), HasSubstr("13 frames of 2 channels need 104 bytes"));
+  EXPECT_THAT(error_of(12, 1), HasSubstr("12 frames of 1 channels need 48 bytes"));
+  EXPECT_THAT(error_of(12, -1, SoundMix::mean), HasSubstr("12 frames of 1 channels need 48 bytes"));
+  EXPECT_THAT(error_of(INT64_MAX, -1), HasSubstr("9223372036854775807 frames of 2 channels are too many"));
+  EXPECT_THAT(error_of(24, 0), HasSubstr("out of range"));
+  for (const std::string& fits : {error_of(12, -1), error_of(24, 1)}) EXPECT_THAT(fits, HasSubstr("taps")) << "control";
 }
 
 TEST(SampleRate, RatesThatAreNoneAreRefused) {
@@ -134,7 +156,7 @@ TEST(SampleRate, RatesOfFilesThatCannotBeResampledAreRefused) {
   EXPECT_EQ(error_of(767999, 768000).kind(), ErrorKind::InvalidArgument);
   EXPECT_EQ(error_of(768000, 16000).message(), "none") << "control";
   const auto required = decode_sound(file_at(8000, 10), {.rate = 16000, .sample_rate = 16000});
-  EXPECT_THAT(required.error().message(), HasSubstr("8000 Hz, 16000 are required")) << "rate is of the file";
+  EXPECT_THAT(required.error().message(), HasSubstr("8000 Hz, 16000 are required: leave out rate"));
 }
 
 TEST(SampleRate, TheLimitOfValuesHoldsForTheResult) {
@@ -149,6 +171,44 @@ TEST(SampleRate, TheLimitOfValuesHoldsForTheResult) {
   const auto long_file = file_at(1, 200'000);
   EXPECT_EQ(decode_wav(long_file, {.sample_rate = 1000}).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_TRUE(decode_wav(long_file, {.desired_samples = 1000, .sample_rate = 1000})) << "control";
+}
+
+// A value that is refused shows what is decoded first.
+TEST(SampleRate, AResultThatIsTooLargeIsRefusedBeforeDecoding) {
+  std::string data(40, '\0');
+  const float infinity = std::numeric_limits<float>::infinity();
+  std::memcpy(&data[8], &infinity, sizeof infinity);
+  const auto file = test::to_bytes(
+      test::riff(test::FormatChunk{.code = 3, .rate = 8000, .bits = 32}.text() + test::chunk("data", data)));
+  const auto error_of = [&](int64_t max_values, int64_t desired_channels) {
+    return decode_sound(file,
+                        {.desired_channels = desired_channels,
+                         .non_finite = NonFinite::reject,
+                         .sample_rate = 48000,
+                         .max_values = max_values},
+                        "a.wav")
+        .error()
+        .message();
+  };
+  EXPECT_EQ(error_of(59, -1), "a.wav: 60 frames of 1 channels at 48000 Hz are more than the limit of 59 values");
+  EXPECT_EQ(error_of(179, 3), "a.wav: 60 frames of 3 channels at 48000 Hz are more than the limit of 179 values");
+  EXPECT_THAT(error_of(60, -1), HasSubstr("inf in frame 2")) << "control";
+  EXPECT_THAT(error_of(180, 3), HasSubstr("inf in frame 2")) << "control";
+}
+
+struct TooLarge {};  // what would be made
+
+TEST(SampleRate, OnlyDecodeWavHasALimitOfItsOwn) {
+  const auto file = file_at(1, 200'000);
+  sound_internal::Resampler resampler;
+  const sound_internal::MakeSamples make = [](int64_t, int64_t) -> float* { throw TooLarge(); };
+  const auto decode = [&](auto max_values) {
+    return sound_internal::decode_wav_to(file, {.sample_rate = 1000}, max_values, "a.wav", resampler, make);
+  };
+  EXPECT_EQ(decode(std::nullopt).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_EQ(decode(int64_t{400'000'000 - 1}).error().kind(), ErrorKind::ResourceExhausted);
+  EXPECT_THROW(decode(int64_t{400'000'000}), TooLarge);
+  EXPECT_THROW(decode(INT64_MAX), TooLarge) << "a limit that was given";
 }
 
 TEST(SampleRate, NoFileHasSoManyFramesThatNumbersOverflow) {

@@ -182,10 +182,7 @@ class Reader {
   Reader(Opened& opened, const SoundOptions& options, std::string_view name)
       : opened_(opened), options_(options), name_(name), channels_(static_cast<size_t>(opened.info.channels)) {}
 
-  size_t channels() const {
-    if (options_.desired_channels >= 0) return static_cast<size_t>(options_.desired_channels);
-    return options_.mix == SoundMix::mean ? 1 : channels_;
-  }
+  size_t channels() const { return static_cast<size_t>(result_channels(options_, opened_.info.channels)); }
 
   // Goes to the first frame. False iff the file ends before it.
   Result<bool> start() {
@@ -273,7 +270,7 @@ Result<int64_t> frames_to_read(const SoundInfo& info, const SoundOptions& option
   const int64_t wanted = options.desired_samples < 0 ? left : std::min(left, options.desired_samples);
   const auto made = static_cast<int64_t>(channels);
   const int64_t most = options.max_values / std::max<int64_t>(info.channels, made);
-  if (info.frames < 0) return std::min(wanted, most + 1);
+  if (info.frames < 0) return wanted > most ? most + 1 : wanted;
   HEADPOND_TRY(check_values(wanted, info.channels, made, options.max_values, name));
   return wanted;
 }
@@ -328,7 +325,8 @@ Result<Decoded> decode_growing(Reader& reader, const SoundInfo& info, size_t fra
     done += *got;
     if (*got < next) break;
   }
-  if (done * channels > static_cast<size_t>(options.max_values)) {
+  const auto widest = std::max<int64_t>(info.channels, static_cast<int64_t>(channels));
+  if (static_cast<int64_t>(done) > options.max_values / widest) {
     return fail(ErrorKind::ResourceExhausted,
                 fmt::format("{}: there are more than the limit of {} values", name, options.max_values));
   }
@@ -341,9 +339,9 @@ Result<Decoded> decode_growing(Reader& reader, const SoundInfo& info, size_t fra
   return Decoded{info.rate, read->is_truncated, static_cast<int64_t>(done)};
 }
 
-// At the file's rate. It reads on where the last call ended: call it once.
-Result<Decoded> decode_opened(Opened& opened, Bytes file, const SoundOptions& options, std::string_view name,
-                              const MakeSamples& make) {
+// At the file's rate. It reads on where the last call ended: call it once. `asked`: the first_sample that errors name.
+Result<Decoded> decode_opened(Opened& opened, Bytes file, const SoundOptions& options, int64_t asked,
+                              std::string_view name, const MakeSamples& make) {
   Reader reader(opened, options, name);
   const auto frames = frames_to_read(opened.info, options, reader.channels(), name);
   if (!frames) return fail(frames.error());
@@ -351,8 +349,7 @@ Result<Decoded> decode_opened(Opened& opened, Bytes file, const SoundOptions& op
     const auto started = reader.start();
     if (!started) return fail(started.error());
     if (!*started && opened.info.frames < 0) {
-      return fail(ErrorKind::InvalidArgument,
-                  fmt::format("{}: first_sample {} is after the last frame", name, options.first_sample));
+      return fail(ErrorKind::InvalidArgument, fmt::format("{}: first_sample {} is after the last frame", name, asked));
     }
   }
   const auto count = static_cast<size_t>(*frames);
@@ -373,14 +370,16 @@ Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOption
   auto opened = open_sound(file, format, options, name);
   if (!opened) return fail(opened.error());
   const SoundInfo& info = opened->info;
-  if (!is_resampled(info.rate, options.sample_rate)) return decode_opened(*opened, file, options, name, make);
+  const int64_t asked = options.first_sample;
+  if (!is_resampled(info.rate, options.sample_rate)) return decode_opened(*opened, file, options, asked, name, make);
   const auto decode = [&](int64_t first, int64_t frames, const MakeSamples& make_part) {
     SoundOptions part = options;
     part.first_sample = first;
     part.desired_samples = frames;
-    return decode_opened(*opened, file, part, name, make_part);
+    return decode_opened(*opened, file, part, asked, name, make_part);
   };
-  return decode_at_rate(info, {options.first_sample, options.desired_samples, options.sample_rate, options.max_values},
+  const int64_t channels = result_channels(options, info.channels);
+  return decode_at_rate(info, {asked, options.desired_samples, channels, options.sample_rate, options.max_values},
                         resampler, name, decode, make);
 }
 

@@ -39,7 +39,7 @@ struct SoundOptions {
   SoundMix mix = SoundMix::first;
   NonFinite non_finite = NonFinite::keep;
   int32_t rate = 0;
-  int32_t sample_rate = 0;  ///< The result's: librosa.load(path, sr=16000).
+  int32_t sample_rate = 0;  ///< As WavOptions::sample_rate: librosa.load(path, sr=16000).
   /// Frames that are decoded, times the file's channels; 1 GiB of floats. With sample_rate also those of the result.
   int64_t max_values = int64_t{1} << 28;
 };

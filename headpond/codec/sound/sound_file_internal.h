@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -56,6 +57,13 @@ Result<Mp3Frames> mp3_frames(Bytes file, std::string_view name);
 
 WavOptions wav_options(const SoundOptions& options);
 
+/// The channels of what is decoded of a file with `own` ones. `Options`: of WAV, or of any sound.
+template <class Options>
+int64_t result_channels(const Options& options, int64_t own) {
+  if (options.desired_channels >= 0) return options.desired_channels;
+  return options.mix == SoundMix::mean ? 1 : own;
+}
+
 /// The errors that both libsndfile's part and the heads have.
 Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, std::string_view name);
 
@@ -80,10 +88,10 @@ Result<Decoded> library_decode(Bytes file, SoundFormat format, const SoundOption
 Result<void> check_values(int64_t frames, int64_t own_channels, int64_t channels, int64_t max_values,
                           std::string_view name);
 
-/// decode_wav() into memory that `make` gives, with the limit of check_values() (INT64_MAX: none, but of a resampled
-/// sound that of decode_wav()). InvalidArgument iff an option is out of range.
-Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
-                              Resampler& resampler, const MakeSamples& make);
+/// decode_wav() into memory that `make` gives, with its errors, and the limit of check_values(). Without `max_values`
+/// there is none, but for a resampled sound that of decode_wav().
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::optional<int64_t> max_values,
+                              std::string_view name, Resampler& resampler, const MakeSamples& make);
 /// decode_sound() into memory that `make` gives.
 Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name, Resampler& resampler,
                                 const MakeSamples& make);

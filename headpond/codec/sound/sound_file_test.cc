@@ -24,6 +24,7 @@ namespace headpond {
 namespace {
 
 using test::sound_of;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 constexpr int kFlac = SF_FORMAT_FLAC | SF_FORMAT_PCM_16;
@@ -121,13 +122,13 @@ TEST(DecodeSound, ARangeIsThatPartOfTheWhole) {
 }
 
 // A FLAC file whose head does not say how many frames there are.
-std::vector<std::byte> flac_from_a_stream() {
-  auto file = stereo_file(kFlac);
+std::vector<std::byte> without_length(std::vector<std::byte> file) {
   file[21] &= std::byte{0xf0};
   std::fill_n(file.begin() + 22, 4, std::byte{0});
   EXPECT_EQ(sound_info(file, file.size())->frames, -1);
   return file;
 }
+std::vector<std::byte> flac_from_a_stream() { return without_length(stereo_file(kFlac)); }
 
 // Decodes `file` with `options`, and compares with all of it, decoded and resampled from `rate`, then cut.
 void expect_resampled(const std::vector<std::byte>& file, SoundOptions options, int32_t rate, const std::string& what) {
@@ -173,10 +174,26 @@ TEST(DecodeSound, AtAnotherRateOfAFileThatDoesNotSayItsLength) {
                        fmt::format("{} from {}", desired, first));
     }
   }
-  for (const int64_t first : {int64_t{4502}, INT64_MAX}) {
-    const auto late = decode_sound(file, {.desired_samples = 9, .first_sample = first, .sample_rate = 8000});
-    ASSERT_FALSE(late);
-    EXPECT_THAT(late.error().message(), HasSubstr("of 4501 frames at 8000 Hz"));
+  for (const int64_t desired : {int64_t{-1}, int64_t{0}, int64_t{9}, INT64_MAX}) {
+    const auto error_of = [&](int64_t first) {
+      const auto late = decode_sound(file, {.desired_samples = desired, .first_sample = first, .sample_rate = 8000});
+      return late ? "none" : late.error().message();
+    };
+    EXPECT_THAT(error_of(4502), HasSubstr("first_sample 4502 of 4501 frames at 8000 Hz"));
+    for (const int64_t first : {int64_t{5000}, int64_t{1} << 40, INT64_MAX}) {
+      EXPECT_THAT(error_of(first), HasSubstr(fmt::format("first_sample {} is after the last frame", first)));
+    }
+  }
+}
+
+// The limit of values shows what is decoded and kept.
+TEST(DecodeSound, AtAnotherRateARangeNeedsNothingBeforeItAlsoWhereNoLengthIsStated) {
+  for (const auto& file : {flac_from_a_stream(), stereo_file(kFlac)}) {
+    const SoundOptions options = {
+        .desired_samples = 100, .first_sample = 4000, .sample_rate = 8000, .max_values = 2 * (200 + 40)};
+    expect_resampled(file, options, 16000, "100 from 4000");
+    const auto many = decode_sound(file, {.desired_samples = 100, .sample_rate = 8000, .max_values = 400});
+    EXPECT_EQ(many.error().kind(), ErrorKind::ResourceExhausted) << "control: the filters need more than 200 frames";
   }
 }
 
@@ -213,7 +230,9 @@ TEST(DecodeSound, LimitsAndRequirementsHoldForEachFormat) {
     const auto file = stereo_file(number);
     const auto kind = [&](const SoundOptions& options) { return decode_sound(file, options).error().kind(); };
     EXPECT_THAT(decode_sound(file, {.rate = 8000}, "a").error().message(),
-                HasSubstr("a: a sample rate of 16000 Hz, 8000 are required: resample the sound"));
+                EndsWith("a: a sample rate of 16000 Hz, 8000 are required: resample the sound by sample_rate"));
+    EXPECT_THAT(decode_sound(file, {.rate = 8000, .sample_rate = 8000}, "a").error().message(),
+                EndsWith("a: a sample rate of 16000 Hz, 8000 are required: leave out rate to have it resampled"));
     EXPECT_EQ(kind({.max_channels = 1}), ErrorKind::ResourceExhausted);
     for (const SoundOptions& options :
          {SoundOptions{.desired_channels = 0}, SoundOptions{.desired_samples = -2}, SoundOptions{.first_sample = -1},
@@ -309,6 +328,29 @@ TEST(DecodeSound, AFlacFileOfAStreamDoesNotStateItsFrames) {
   EXPECT_THAT(decode_sound(file, {.first_sample = 9002}).error().message(), HasSubstr("after the last frame"));
   EXPECT_EQ(decode_sound(file, {.max_values = 18001}).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_TRUE(decode_sound(file, {.max_values = 18002}));
+}
+
+// Frames that are read count in all channels of the file, also where fewer are made of them.
+TEST(DecodeSound, TheLimitOfAFileThatDoesNotSayItsLengthIsAnError) {
+  const auto file = flac_from_a_stream();
+  constexpr int64_t kValues = 2 * static_cast<int64_t>(kFrames), kTooMany = -1;
+  const auto frames = [&](SoundOptions options, int64_t max_values) {
+    options.max_values = max_values;
+    const auto sound = decode_sound(file, options);
+    EXPECT_TRUE(sound || sound.error().kind() == ErrorKind::ResourceExhausted) << sound.error();
+    return sound ? sound->samples.dim(0) : kTooMany;
+  };
+  for (const SoundOptions& options :
+       {SoundOptions{.mix = SoundMix::mean}, SoundOptions{.desired_channels = 1}, SoundOptions{}}) {
+    for (const int64_t limit : {int64_t{1}, int64_t{2000}, kValues - 1}) EXPECT_EQ(frames(options, limit), kTooMany);
+    for (const int64_t limit : {kValues, INT64_MAX}) EXPECT_EQ(frames(options, limit), 9001);
+  }
+  EXPECT_EQ(frames({.desired_channels = 3}, kValues), kTooMany) << "of the result";
+  EXPECT_EQ(frames({.desired_samples = 1000, .mix = SoundMix::mean}, 2000), 1000) << "of what is decoded";
+  EXPECT_EQ(frames({.sample_rate = 8000}, 2000), kTooMany);
+  EXPECT_EQ(frames({.mix = SoundMix::mean, .sample_rate = 8000}, kValues - 1), kTooMany);
+  const auto one = test::sound_of(kFlac, test::tones(10, 1, 16000), 1);
+  EXPECT_TRUE(decode_sound(without_length(one), {.max_values = INT64_MAX}));
 }
 
 TEST(DecodeSound, ACropOfEachFormatIsTheSameJoinedAndApart) {

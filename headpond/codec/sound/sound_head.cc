@@ -22,7 +22,7 @@ using codec_internal::FileKind;
 using codec_internal::Signature;
 
 constexpr uint64_t kMarkBytes = 12;
-constexpr int64_t kMostWavValues = int64_t{1} << 28;
+constexpr int64_t kMostWavValues = int64_t{1} << 28;  // of a result of decode_wav() at another rate
 
 tl::unexpected<Error> failed(ErrorKind kind, std::string_view name, std::string_view what) {
   return fail(kind, fmt::format("{}: {}", name, what));
@@ -160,7 +160,7 @@ Result<void> check_limits(const SoundInfo& info, const SoundOptions& options, st
                   fmt::format("{} channels are more than the limit of {}", info.channels, options.max_channels));
   }
   if (options.rate != 0 && info.rate != options.rate) {
-    return failed(ErrorKind::InvalidArgument, name, other_rate(info.rate, options.rate));
+    return failed(ErrorKind::InvalidArgument, name, other_rate(info.rate, options.rate, options.sample_rate));
   }
   return {};
 }
@@ -192,17 +192,16 @@ Result<void> check_range(const Options& options, std::string_view name) {
 }
 
 // At the file's rate.
-Result<Decoded> decode_wav_part(Bytes file, const WavInfo& info, const WavOptions& options, int64_t max_values,
-                                std::string_view name, const MakeSamples& make) {
+Result<Decoded> decode_wav_part(Bytes file, const WavInfo& info, const WavOptions& options,
+                                std::optional<int64_t> max_values, std::string_view name, const MakeSamples& make) {
   if (options.first_sample > info.frames) {
     return failed(ErrorKind::InvalidArgument, name,
                   fmt::format("first_sample {} of {} frames", options.first_sample, info.frames));
   }
   const int64_t left = info.frames - options.first_sample;
   const int64_t frames = options.desired_samples < 0 ? left : options.desired_samples;
-  const int64_t own = options.mix == SoundMix::mean ? 1 : info.channels;
-  const int64_t channels = options.desired_channels < 0 ? own : options.desired_channels;
-  HEADPOND_TRY(check_values(std::min(left, frames), info.channels, channels, max_values, name));
+  const int64_t channels = result_channels(options, info.channels);
+  if (max_values) HEADPOND_TRY(check_values(std::min(left, frames), info.channels, channels, *max_values, name));
   float* const to = make(frames, channels);
   const size_t bytes = sizeof(float) * static_cast<size_t>(frames) * static_cast<size_t>(channels);
   const auto decoded = decode_wav_into(file, {reinterpret_cast<std::byte*>(to), bytes}, options, name);
@@ -212,8 +211,8 @@ Result<Decoded> decode_wav_part(Bytes file, const WavInfo& info, const WavOption
 
 }  // namespace
 
-Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max_values, std::string_view name,
-                              Resampler& resampler, const MakeSamples& make) {
+Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, std::optional<int64_t> max_values,
+                              std::string_view name, Resampler& resampler, const MakeSamples& make) {
   HEADPOND_TRY(check_range(options, name));
   const auto info = wav_info(file, file.size(), options, name);
   if (!info) return fail(info.error());
@@ -227,10 +226,13 @@ Result<Decoded> decode_wav_to(Bytes file, const WavOptions& options, int64_t max
     own.desired_samples = frames;
     return decode_wav_part(file, *info, own, max_values, name, make_part);
   };
-  const int64_t most = max_values == INT64_MAX ? kMostWavValues : max_values;
   return decode_at_rate({SoundFormat::wav, info->rate, info->channels, info->frames},
-                        {options.first_sample, options.desired_samples, options.sample_rate, most}, resampler, name,
-                        decode, make);
+                        {.first = options.first_sample,
+                         .desired = options.desired_samples,
+                         .channels = result_channels(options, info->channels),
+                         .sample_rate = options.sample_rate,
+                         .max_values = max_values.value_or(kMostWavValues)},
+                        resampler, name, decode, make);
 }
 
 Result<Decoded> decode_sound_to(Bytes file, const SoundOptions& options, std::string_view name, Resampler& resampler,

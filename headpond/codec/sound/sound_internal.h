@@ -9,8 +9,9 @@
 namespace headpond::sound_internal {
 
 /// The text of the error about a file with another rate than is required.
-inline std::string other_rate(int32_t rate, int32_t required) {
-  return fmt::format("a sample rate of {} Hz, {} are required: resample the sound by sample_rate", rate, required);
+inline std::string other_rate(int32_t rate, int32_t required, int32_t sample_rate) {
+  return fmt::format("a sample rate of {} Hz, {} are required: {}", rate, required,
+                     sample_rate == 0 ? "resample the sound by sample_rate" : "leave out rate to have it resampled");
 }
 
 }  // namespace headpond::sound_internal

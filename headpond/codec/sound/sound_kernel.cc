@@ -71,7 +71,7 @@ Result<Decoded> decode_by(const std::string& decoder, KernelCall& call, const So
   const Bytes file = file_of(call);
   auto& resampler = call.scratch<Resampler>();
   if (decoder == kWavOnly) {
-    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), INT64_MAX, "wav", resampler, make);
+    return sound_internal::decode_wav_to(file, sound_internal::wav_options(options), {}, "wav", resampler, make);
   }
   return sound_internal::decode_sound_to(file, options, "sound", resampler, make);
 }

@@ -155,7 +155,7 @@ Result<Wav> decode_at_other_rate(std::span<const std::byte> file, const WavOptio
     samples = Tensor::empty(f32, {frames, channels});
     return samples.mutable_as<float>().data();
   };
-  const auto decoded = sound_internal::decode_wav_to(file, options, INT64_MAX, name, resampler, make);
+  const auto decoded = sound_internal::decode_wav_to(file, options, {}, name, resampler, make);
   if (!decoded) return fail(decoded.error());
   return Wav{std::move(samples), decoded->rate, decoded->is_truncated};
 }
@@ -165,6 +165,18 @@ Result<void> check_target(int64_t frames, int64_t channels, size_t bytes, std::s
   if (target.size() == bytes && is_aligned(target)) return {};
   return invalid(name, fmt::format("{} frames of {} channels need {} bytes, aligned for float; the target has {}",
                                    frames, channels, bytes, target.size()));
+}
+
+// check_target() before anything is decoded, where sample_rate is given. An option out of range is an error later.
+Result<void> check_fixed_target(const WavInfo& info, const WavOptions& options, std::span<std::byte> target,
+                                std::string_view name) {
+  const int64_t frames = options.desired_samples, channels = sound_internal::result_channels(options, info.channels);
+  if (frames < 0 || channels < 1) return {};
+  size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<size_t>(frames), static_cast<size_t>(channels) * sizeof(float), &bytes)) {
+    return invalid(name, fmt::format("{} frames of {} channels are too many", frames, channels));
+  }
+  return check_target(frames, channels, bytes, target, name);
 }
 
 template <class T>
@@ -230,6 +242,7 @@ Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::
   auto info = wav_info(file, file.size(), options, name);
   if (!info) return info;
   if (options.sample_rate != 0) {
+    HEADPOND_TRY(check_fixed_target(*info, options, target, name));
     const auto wav = decode_at_other_rate(file, options, name);
     if (!wav) return fail(wav.error());
     const Tensor& samples = wav->samples;

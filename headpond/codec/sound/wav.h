@@ -82,7 +82,7 @@ Result<Wav> decode_wav(std::span<const std::byte> file, const WavOptions& option
 
 /// The same into `target`, a row of a batch: float values, interleaved by channel. InvalidArgument, with both sizes,
 /// iff the samples do not fill `target` exactly (given desired_channels and desired_samples, their number is fixed), or
-/// it is not aligned for float. Returns what the header says, also with sample_rate.
+/// it is not aligned for float. Returns what the header says: rate and frames of the file, also with sample_rate.
 Result<WavInfo> decode_wav_into(std::span<const std::byte> file, std::span<std::byte> target,
                                 const WavOptions& options = {}, std::string_view name = "wav");
 

@@ -319,7 +319,7 @@ class Parser {
     }
     if (rate == 0 || rate > INT32_MAX) return invalid(fmt::format("{} has a sample rate of {}", shown(chunk), rate));
     if (options_.rate != 0 && rate != static_cast<uint32_t>(options_.rate)) {
-      return invalid(sound_internal::other_rate(static_cast<int32_t>(rate), options_.rate));
+      return invalid(sound_internal::other_rate(static_cast<int32_t>(rate), options_.rate, options_.sample_rate));
     }
     const int32_t frame = channels * find_form(info_.code, info_.bits)->value_bytes;
     if (block_align < frame || (block_align != frame && !options_.lenient)) {

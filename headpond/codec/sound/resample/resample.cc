@@ -19,7 +19,7 @@ namespace sound_internal {
 namespace {
 
 constexpr int64_t kMaxTaps = int64_t{4} << 20;
-constexpr size_t kMostKept = size_t{1} << 20;  // taps of all filters that are kept for other files
+constexpr size_t kMostKept = size_t{1} << 20;  // bytes of all filters that are kept for other files
 constexpr int64_t kSums = 8;                   // partial sums of a filter; taps are a multiple
 constexpr int64_t kBlockTurns = 4096;          // about so many samples are prepared at once
 
@@ -91,6 +91,10 @@ void resample_channel(const Polyphase& filters, const Channel& channel, std::vec
   }
 }
 
+size_t bytes_of(const Polyphase& filters) {
+  return filters.taps.size() * sizeof(float) + filters.first.size() * sizeof(int64_t);
+}
+
 }  // namespace
 
 void check_resample(const ResampleOptions& options) {
@@ -156,22 +160,21 @@ void resample_part(const Polyphase& filters, const SoundPart& part, int64_t firs
   }
 }
 
-const Polyphase& ResampleFilters::get(int64_t from, int64_t to) {
+std::shared_ptr<const Polyphase> ResampleFilters::get(int64_t from, int64_t to) {
   const auto found = std::ranges::find_if(kept_, [&](const Pair& pair) { return pair.from == from && pair.to == to; });
   if (found != kept_.end()) {
     std::rotate(found, found + 1, kept_.end());
-    return *kept_.back().filters;
+    return kept_.back().filters;
   }
   const ResampleOptions options = {.from = from, .to = to};
   check_resample(options);
-  kept_.push_back({from, to, std::make_unique<const Polyphase>(options)});
-  size_t taps = 0;
-  for (const Pair& pair : kept_) taps += pair.filters->taps.size();
-  while (taps > kMostKept && kept_.size() > 1) {
-    taps -= kept_.front().filters->taps.size();
-    kept_.erase(kept_.begin());
-  }
-  return *kept_.back().filters;
+  auto made = std::make_shared<const Polyphase>(options);
+  size_t bytes = bytes_of(*made);
+  if (bytes > kMostKept) return made;
+  for (const Pair& pair : kept_) bytes += bytes_of(*pair.filters);
+  for (; bytes > kMostKept; kept_.erase(kept_.begin())) bytes -= bytes_of(*kept_.front().filters);
+  kept_.push_back({from, to, made});
+  return made;
 }
 
 }  // namespace sound_internal

@@ -54,18 +54,19 @@ struct SoundPart {
 void resample_part(const Polyphase& filters, const SoundPart& part, int64_t first, std::span<float> to,
                    std::vector<float>& scratch);
 
-/// The filters of the pairs of rates that were needed last. One thread at a time.
+/// The filters of the pairs of rates that were needed last, at most 1 MiB of them; larger ones are made for each call.
+/// One thread at a time.
 class ResampleFilters {
  public:
-  /// Those of resample({.from = from, .to = to}), until the next call. Throws as resample().
-  const Polyphase& get(int64_t from, int64_t to);
+  /// Those of resample({.from = from, .to = to}). Throws as resample().
+  std::shared_ptr<const Polyphase> get(int64_t from, int64_t to);
   /// Pairs that are kept.
   size_t size() const { return kept_.size(); }
 
  private:
   struct Pair {
     int64_t from, to;
-    std::unique_ptr<const Polyphase> filters;
+    std::shared_ptr<const Polyphase> filters;
   };
   std::vector<Pair> kept_;  // The one that was needed last at the end.
 };

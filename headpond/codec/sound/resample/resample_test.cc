@@ -128,18 +128,25 @@ TEST(ResamplePart, IsThatPartOfTheWhole) {
 
 TEST(ResampleFilters, AreMadeOnceForAPairOfRates) {
   ResampleFilters filters;
-  const Polyphase* const first = &filters.get(44100, 16000);
+  const auto first = filters.get(44100, 16000);
   EXPECT_EQ(first->taps, Polyphase({.from = 44100, .to = 16000}).taps);
-  EXPECT_NE(&filters.get(16000, 44100), first);
-  EXPECT_EQ(&filters.get(44100, 16000), first);
+  EXPECT_NE(filters.get(16000, 44100), first);
+  EXPECT_EQ(filters.get(44100, 16000), first);
   EXPECT_EQ(filters.size(), 2U);
 }
 
-TEST(ResampleFilters, TheLongOnesAreNotAllKept) {
+TEST(ResampleFilters, AtMostOneMebibyteIsKept) {
+  constexpr size_t kHalf = size_t{1} << 17;  // taps of half a MiB
   ResampleFilters filters;
   filters.get(8000, 16000);
-  for (const int64_t rate : {44099, 44101}) EXPECT_GT(filters.get(16000, rate).taps.size(), size_t{1} << 19) << rate;
-  EXPECT_EQ(filters.size(), 1U) << "the last one";
+  EXPECT_GT(filters.get(16000, 4001)->taps.size(), kHalf);
+  EXPECT_EQ(filters.size(), 2U) << "that fits beside the first one";
+  const auto last = filters.get(16000, 4003);
+  EXPECT_GT(last->taps.size(), kHalf);
+  EXPECT_EQ(filters.size(), 1U) << "only the last one";
+  EXPECT_GT(filters.get(16000, 44099)->taps.size(), 2 * kHalf);
+  EXPECT_EQ(filters.size(), 1U) << "one that is too large is not kept";
+  EXPECT_EQ(filters.get(16000, 4003), last) << "and takes nobody's place";
   EXPECT_THROW(filters.get(768001, 16000), Exception);
   EXPECT_THROW(filters.get(767999, 768000), Exception);
   EXPECT_EQ(filters.size(), 1U) << "what failed leaves nothing";
