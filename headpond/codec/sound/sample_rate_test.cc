@@ -128,6 +128,7 @@ TEST(SampleRate, TheSizeOfARowIsLookedAtFirst) {
   EXPECT_THAT(error_of(12, 1), HasSubstr("12 frames of 1 channels need 48 bytes"));
   EXPECT_THAT(error_of(12, -1, SoundMix::mean), HasSubstr("12 frames of 1 channels need 48 bytes"));
   EXPECT_THAT(error_of(INT64_MAX, -1), HasSubstr("9223372036854775807 frames of 2 channels are too many"));
+  EXPECT_THAT(error_of(1, int64_t{1} << 62), HasSubstr("1 frames of 4611686018427387904 channels are too many"));
   EXPECT_THAT(error_of(24, 0), HasSubstr("out of range"));
   for (const std::string& fits : {error_of(12, -1), error_of(24, 1)}) EXPECT_THAT(fits, HasSubstr("taps")) << "control";
 }

@@ -173,7 +173,8 @@ Result<void> check_fixed_target(const WavInfo& info, const WavOptions& options, 
   const int64_t frames = options.desired_samples, channels = sound_internal::result_channels(options, info.channels);
   if (frames < 0 || channels < 1) return {};
   size_t bytes = 0;
-  if (__builtin_mul_overflow(static_cast<size_t>(frames), static_cast<size_t>(channels) * sizeof(float), &bytes)) {
+  if (__builtin_mul_overflow(static_cast<size_t>(frames), static_cast<size_t>(channels), &bytes) ||
+      __builtin_mul_overflow(bytes, sizeof(float), &bytes)) {
     return invalid(name, fmt::format("{} frames of {} channels are too many", frames, channels));
   }
   return check_target(frames, channels, bytes, target, name);
