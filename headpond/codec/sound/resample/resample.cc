@@ -144,7 +144,6 @@ FrameRange frames_read(const Polyphase& filters, const FrameRange& result) {
 
 void resample_part(const Polyphase& filters, const SoundPart& part, int64_t first, std::span<float> to,
                    std::vector<float>& scratch) {
-  if (to.empty()) return;  // There may be no channels.
   const int64_t channels = part.channels;
   if (channels == 0) return;
   const int64_t frames = static_cast<int64_t>(part.values.size()) / channels;

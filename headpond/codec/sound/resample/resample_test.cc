@@ -89,10 +89,6 @@ TEST(Resample, EqualRatesChangeNothing) {
               testing::ElementsAreArray(clip_to_resample(9).as<float>()));
 }
 
-TEST(Resample, ASoundWithoutChannelsStaysWithout) {
-  EXPECT_EQ(resample(Tensor::empty(f32, {441, 0}), {.from = 44100, .to = 16000})->shape(), (Shape{160, 0}));
-}
-
 using sound_internal::frames_read;
 using sound_internal::Polyphase;
 using sound_internal::ResampleFilters;
