@@ -208,8 +208,8 @@ TEST(SampleRate, OnlyDecodeWavHasALimitOfItsOwn) {
   };
   EXPECT_EQ(decode(std::nullopt).error().kind(), ErrorKind::ResourceExhausted);
   EXPECT_EQ(decode(int64_t{400'000'000 - 1}).error().kind(), ErrorKind::ResourceExhausted);
-  EXPECT_THROW(decode(int64_t{400'000'000}), TooLarge);
-  EXPECT_THROW(decode(INT64_MAX), TooLarge) << "a limit that was given";
+  EXPECT_THROW((void)decode(int64_t{400'000'000}), TooLarge);
+  EXPECT_THROW((void)decode(INT64_MAX), TooLarge) << "a limit that was given";
 }
 
 TEST(SampleRate, NoFileHasSoManyFramesThatNumbersOverflow) {
