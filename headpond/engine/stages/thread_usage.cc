@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
+#include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/executor/thread_look_internal.h"
-#include "headpond/engine/lock_wait.h"
 #include "headpond/engine/stages/thread_usage_internal.h"
 
 namespace headpond::internal {
