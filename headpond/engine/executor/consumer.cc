@@ -20,6 +20,8 @@ constexpr double kLearnAfter = 4;      // Takes.
 constexpr int64_t kCallsPerClock = 7;  // No divisor of the usual numbers of batches in an item.
 constexpr int64_t kLeastCallNs = 100;
 constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
+constexpr double kBusy = 0.5;                               // Of a processor; from here on the program computes.
+constexpr double kOthersCompute = 0.1, kOthersRest = 0.05;  // Processors. Between the two nothing changes.
 constexpr int64_t kStepsBetweenQueueLooks = 4;  // To open the system's file takes longer than the rest of a call.
 
 }  // namespace
@@ -69,8 +71,9 @@ int64_t Consumer::now_leaving(bool was_short) {
 
 void Consumer::leave(bool was_ready) {
   // Unknown: it computes, so that the first steps are not held up either.
-  computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
-  const bool measures = steps_are_long_.load(std::memory_order_relaxed);
+  computes_.store(!busy_.known() || busy_.value() + others_.load(std::memory_order_relaxed) > kBusy,
+                  std::memory_order_relaxed);
+  const bool measures = has_long_steps();
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_leaving(was_ready && !measures && !came_again_);
@@ -98,6 +101,12 @@ void Consumer::pause() {
   }
   left_ns_ = left_cpu_ns_ = 0;
   left_queue_ns_ = -1;
+}
+
+void Consumer::count_others(double processors) {
+  mean_others_.add(processors);
+  others_.store(mean_others_.value(), std::memory_order_relaxed);
+  has_other_threads_ = mean_others_.value() > (has_other_threads_ ? kOthersRest : kOthersCompute);
 }
 
 double Consumer::take_interval_ns(int64_t taken, int64_t since) const {

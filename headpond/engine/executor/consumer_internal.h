@@ -35,8 +35,10 @@ class Consumer {
   /// Counts how often something became ready that the program may wait for.
   uint64_t progress() const { return progress_.load(std::memory_order_acquire); }
   void count_progress() { progress_.fetch_add(1, std::memory_order_acq_rel); }
-  /// Whether it computes between two calls, or sleeps. Until this is known it computes.
+  /// Whether it computes between two calls, in whichever of its threads, or sleeps. Until this is known it computes.
   bool computes() const { return computes_.load(std::memory_order_relaxed); }
+  /// Steps are so long that looking at clocks costs nothing beside them; or nothing is known of them.
+  bool has_long_steps() const { return steps_are_long_.load(std::memory_order_relaxed); }
   /// When next() was called last; 0: never.
   int64_t arrived_ns() const { return arrived_ns_.load(std::memory_order_relaxed); }
   /// next() has not returned yet.
@@ -58,6 +60,10 @@ class Consumer {
   void count_step() HEADPOND_REQUIRES(engine_state);
 
   // ---- Under the lock.
+  /// Since it was asked last, the program's threads beside the one that calls next() have kept so many processors busy.
+  void count_others(double processors) HEADPOND_REQUIRES(engine_state);
+  /// It computes in other threads as well, which run on whichever processor is free.
+  bool has_other_threads() const HEADPOND_REQUIRES(engine_state) { return has_other_threads_; }
   /// The program takes a batch. `work_ns`: work of all threads since the last one. Returns true iff it should no longer
   /// make batches itself.
   bool count_take(int64_t work_ns, bool any_blocking) HEADPOND_REQUIRES(engine_state);
@@ -96,11 +102,14 @@ class Consumer {
   std::atomic<uint64_t> progress_ = 0;
   std::atomic<int> cpu_ = -1;
   std::atomic<bool> computes_ = false;
+  std::atomic<double> others_ = 0;           // The processors that other threads of the program keep busy.
   std::atomic<bool> steps_are_long_ = true;  // Or unknown.
 
   MovingAverage step_ns_ HEADPOND_GUARDED_BY(engine_state){0.05, 0.5};  // From leave() to arrive().
   int64_t takes_ HEADPOND_GUARDED_BY(engine_state) = 0;
   double mean_work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, mean_takes_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  MovingAverage mean_others_ HEADPOND_GUARDED_BY(engine_state){0.3, 0.3};
+  bool has_other_threads_ HEADPOND_GUARDED_BY(engine_state) = false;
   MovingAverage inline_batch_ns_ HEADPOND_GUARDED_BY(engine_state){0.2, 0.2};
   bool inline_ HEADPOND_GUARDED_BY(engine_state) = false;
 };

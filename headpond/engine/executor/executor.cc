@@ -159,6 +159,7 @@ void Executor::count_take() {
   for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
   const int64_t work_ns = work_ns_ - std::exchange(work_ns_at_take_, work_ns_);
   if (consumer_.count_take(work_ns, any_blocking)) wake();
+  if (consumer_.has_long_steps()) look_at_program();
 }
 
 // One processor is left to a program that computes between two calls.
@@ -182,7 +183,7 @@ bool Executor::may_run_ahead() const {
 
 // It would take the processor from a program that computes, while there is another.
 bool Executor::is_in_the_way(const Worker& worker) const {
-  return !consumer_.is_waiting && workers_.size() > 1 && worker.cpu >= 0 && consumer_.computes() &&
+  return !consumer_.is_waiting && workers_.size() > 1 && worker.is_pinned && consumer_.computes() &&
          worker.cpu == consumer_.cpu();
 }
 

@@ -113,7 +113,8 @@ class Executor {
   struct Worker {
     Thread thread;
     CondVar wake;
-    int cpu = -1;  // The CPU that it is pinned to.
+    int cpu = -1;  // The CPU that it is pinned to while `is_pinned`; -1: none.
+    bool is_pinned = false;
     bool asleep = false;
     const char* doing = nullptr;
     const WorkSource* source = nullptr;  // That of the task that it does.
@@ -137,7 +138,8 @@ class Executor {
   bool start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) HEADPOND_REQUIRES(engine_state);
   void work_loop(Worker& self);
   void io_loop(Worker& self);
-  void pin(const Worker& self) const;
+  bool pins() const HEADPOND_REQUIRES(engine_state);
+  void place(Worker& self) HEADPOND_REQUIRES(engine_state);
   void sleep(Worker& self) HEADPOND_REQUIRES(engine_state);
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
@@ -146,6 +148,7 @@ class Executor {
     int64_t at_ns = 0, process_ns = 0, system_ns = 0, own_ns = 0;
   };
   CpuTimes cpu_times() HEADPOND_REQUIRES(engine_state);
+  void look_at_program() HEADPOND_REQUIRES(engine_state);
   void look_at_threads() HEADPOND_REQUIRES(engine_state);
   bool is_long_wait(uint64_t seen) HEADPOND_REQUIRES(engine_state);
 
@@ -172,6 +175,8 @@ class Executor {
   const WorkSource* helped_source_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // The program's thread, in help().
   SeenInWaits seen_ HEADPOND_GUARDED_BY(engine_state);
   int64_t next_look_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  CpuTimes program_seen_ HEADPOND_GUARDED_BY(engine_state);  // When look_at_program() looked last.
+  int program_thread_ HEADPOND_GUARDED_BY(engine_state) = 0;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::string warning_ HEADPOND_GUARDED_BY(engine_state);
 };

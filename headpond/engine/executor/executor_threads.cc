@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kUntilReport{1};  // A thread that takes longer to end is reported.
 constexpr std::chrono::milliseconds kPollMemory{5};
 constexpr std::chrono::milliseconds kShortWait{2};
-constexpr int64_t kBetweenLooksNs = 20'000'000;
+constexpr int64_t kBetweenLooksNs = 20'000'000, kBetweenProgramLooksNs = 50'000'000;
 constexpr size_t kMostLookedAt = 16;
 constexpr size_t kMostOperators = 1024;  // Functions make others, any number of them.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
@@ -66,9 +66,15 @@ void Executor::start_io_thread() {
   io_ceiling_ = number;
 }
 
-// A new thread may run where the one may that started it, which may be pinned.
-void Executor::pin(const Worker& self) const {
-  if (self.cpu >= 0) {
+// A worker that may run on one processor only keeps it from the program's threads, or waits for them, while another is
+// free. The one that calls next() is known, see is_in_the_way(); others are not.
+bool Executor::pins() const { return !consumer_.has_other_threads(); }
+
+void Executor::place(Worker& self) {
+  self.is_pinned = self.cpu >= 0 && pins();
+  const bool is_pinned = self.is_pinned;
+  const Unlocked unlocked(lock_);
+  if (is_pinned) {
     pin_this_thread(std::array{self.cpu});
   } else {
     pin_this_thread(cpus_);
@@ -76,13 +82,14 @@ void Executor::pin(const Worker& self) const {
 }
 
 void Executor::work_loop(Worker& self) {
-  pin(self);
   operator_here = &self.in_operator;
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
   self.id = this_thread_id();
+  place(self);  // It may run where the thread may that started it, which may be pinned.
   while (!stopped_) {
+    if (self.cpu >= 0 && self.is_pinned != pins()) place(self);
     Task task;
     const bool may = may_run_ahead() && !is_in_the_way(self);
     const bool has = may && (!shared_ || has_work(ThreadRole::worker) || idle_.has_idle_work());
@@ -113,12 +120,12 @@ void Executor::work_loop(Worker& self) {
 }
 
 void Executor::io_loop(Worker& self) {
-  pin(self);
   operator_here = &self.in_operator;
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
   self.id = this_thread_id();
+  place(self);
   while (!stopped_) {
     Task task;
     if (claim(ThreadRole::io, task)) {
@@ -180,6 +187,17 @@ Executor::CpuTimes Executor::cpu_times() {
   times.system_ns = process_system_ns();
   times.at_ns = now_ns();
   return times;
+}
+
+// What its threads compute beside the one that calls next(), which is this one.
+void Executor::look_at_program() {
+  if (consumer_.arrived_ns() < program_seen_.at_ns + kBetweenProgramLooksNs) return;
+  const CpuTimes now = cpu_times();
+  const CpuTimes before = std::exchange(program_seen_, now);
+  const int thread = this_thread_id();
+  if (std::exchange(program_thread_, thread) != thread) return;  // Each thread has a clock of its own.
+  const auto others = static_cast<double>((now.process_ns - before.process_ns) - (now.own_ns - before.own_ns));
+  consumer_.count_others(std::max(others, 0.0) / static_cast<double>(now.at_ns - before.at_ns));
 }
 
 void Executor::look_at_threads() try {

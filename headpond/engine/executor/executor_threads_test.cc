@@ -68,6 +68,41 @@ TEST(ExecutorThreads, HaveNamesAndAProcessorEachIfTheyMayUseAll) {
   EXPECT_EQ(allowed_cpus(), all) << "the program's own thread is left alone";
 }
 
+// A step of a millisecond.
+void compute() {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(1);
+  while (std::chrono::steady_clock::now() < until) {
+  }
+}
+
+// Whether its workers go free of their processors within so many steps.
+bool become_free(int steps) {
+  const std::vector<int> all = allowed_cpus();
+  const auto free = std::make_shared<std::atomic<bool>>(false);
+  const auto look = [free, all](int64_t x) {
+    if (allowed_cpus() == all) *free = true;
+    return x;
+  };
+  Loader loader(range(1 << 30) | map(look), {.threads = static_cast<int>(all.size()), .consumer_helps = false});
+  for (int i = 0; i < steps && !*free; ++i) {
+    EXPECT_TRUE(loader.next());
+    compute();
+  }
+  return *free;
+}
+
+TEST(ExecutorThreads, HaveNoProcessorOfTheirOwnBesideAProgramThatComputesInOtherThreads) {
+  if (allowed_cpus().size() == 1) GTEST_SKIP() << "needs two processors";
+  EXPECT_FALSE(become_free(300)) << "control: the program's thread alone";
+  std::atomic<bool> ends = false;
+  std::thread other([&] {
+    while (!ends) compute();
+  });
+  EXPECT_TRUE(become_free(30'000));
+  ends = true;
+  other.join();
+}
+
 TEST(ExecutorThreads, WhatWaitsRunsOnThreadsForThat) {
   const auto waiting = std::make_shared<Callers>();
   const auto computing = std::make_shared<Callers>();
