@@ -476,6 +476,7 @@ Verdict Loader::diagnose() const {
 }
 LoaderView Loader::view() const { return LoaderView(run().shared); }
 void Loader::pause() { run().engine->consumer.pause(); }
+void Loader::returned_late() { run().engine->consumer.leave_late(); }
 
 int64_t Loader::epoch_left() const { return run().has_epoch(run_->epoch) ? static_cast<int64_t>(run_->epoch) : -1; }
 

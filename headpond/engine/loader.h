@@ -123,6 +123,10 @@ class Loader {
   /// Between two calls of next(): the time until the next one is not that of a step. For a validation, say, or a
   /// checkpoint.
   void pause();
+  /// The program goes on only now, and not when the last call returned: what lies between is a part of that call, not
+  /// of the step. For bindings whose interpreter has a lock that functions of the dataset hold. The thread of next()
+  /// calls it.
+  void returned_late();
 
  private:
   struct Run;

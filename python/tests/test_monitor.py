@@ -69,6 +69,29 @@ def test_a_loaders_verdict_names_the_culprit():
     assert verdict.evidence and (verdict.changes or verdict.code == "machine_busy")
 
 
+def share_of_calls(loader, step):
+    """The share of the loop's time that calls of next() took."""
+    end = time.monotonic() + 1
+    while time.monotonic() < end:
+        loader.next()
+        step()
+    steps = loader.stats()["steps"]
+    return steps["call_ns"] / (steps["call_ns"] + steps["work_ns"])
+
+
+def spin(seconds):
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        pass
+
+
+def test_a_wait_for_a_functions_lock_is_no_step():
+    computes = hp.range(10**6).map(lambda x: spin(0.002) or x, output=(hp.i64, ())).batch(2)
+    assert share_of_calls(hp.Loader(computes, threads=2), lambda: None) > 0.9  # The function holds the lock all the time.
+    native = hp.range(10**6).batch(2)
+    assert share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) < 0.1  # Control: a step that computes.
+
+
 def test_a_monitor_may_lose_what_it_watches_in_its_own_function():
     queue = hp.FIFOQueue(8, hp.i64, [()])
     there, calls = [], []

@@ -93,6 +93,14 @@ void Consumer::leave_empty() {
   polled_ns_.store(now_ns(), std::memory_order_relaxed);
 }
 
+void Consumer::leave_late() {
+  if (left_ns_ == 0 || is_polling_) return;
+  const int64_t now = std::max(now_ns(), left_ns_);
+  called_ns_.store(called_ns_.load(std::memory_order_relaxed) + now - left_ns_, std::memory_order_release);
+  left_ns_ = now;
+  if (left_cpu_ns_ > 0) left_cpu_ns_ = thread_cpu_ns();
+}
+
 void Consumer::pause() {
   const int64_t polled = polled_ns_.exchange(0, std::memory_order_relaxed);
   if (std::exchange(is_polling_, false)) {

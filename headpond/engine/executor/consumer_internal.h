@@ -27,6 +27,8 @@ class Consumer {
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().
   void leave_empty();
+  /// The call that leave() ended, ends only now. Nothing, if there is no step in progress.
+  void leave_late();
   /// The step in progress does not count: the program does something else before its next call. One of try_next()
   /// ended when that returned.
   void pause();

@@ -133,6 +133,38 @@ TEST(Consumer, CountsTheTimeInCalls) {
   EXPECT_EQ(consumer.called_ns(arrived + 1'000'000'000), called) << "between two calls it stands still";
 }
 
+// Of one step, in which the program could go on only after so long: what counts as its call, and as its step.
+std::pair<double, double> call_and_step(std::chrono::milliseconds late, bool says_so) {
+  Consumer consumer(true);
+  EngineLock lock;
+  for (int i = 0; i < 2; ++i) {
+    consumer.arrive(lock);
+    {
+      const Locked locked(lock);
+      consumer.count_step();
+      consumer.steps.call_ends(0);
+    }
+    consumer.leave();
+    std::this_thread::sleep_for(late);
+    if (says_so) consumer.leave_late();
+  }
+  const Locked locked(lock);
+  EXPECT_GE(consumer.called_before_ns(), says_so ? 2 * late / std::chrono::nanoseconds(1) : 0);
+  const StepStats stats = consumer.steps.stats();
+  return {stats.call_ns, stats.work_ns};
+}
+
+TEST(Consumer, ACallThatEndsLateIsNoStep) {
+  using std::chrono::milliseconds;
+  const auto [call, step] = call_and_step(milliseconds(20), true);
+  EXPECT_GE(call, 20e6);
+  EXPECT_LT(step, 20e6);
+  EXPECT_GE(call_and_step(milliseconds(20), false).second, 20e6) << "control";
+  Consumer none(true);
+  none.leave_late();
+  EXPECT_EQ(none.called_before_ns(), 0) << "there was no call";
+}
+
 // Calls of a microsecond at least, without a step between them; returns the time of all in the figures.
 double time_in_calls(Consumer& consumer, int calls, bool was_ready) {
   EngineLock lock;

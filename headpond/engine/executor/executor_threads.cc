@@ -24,7 +24,7 @@ using std::chrono::steady_clock;
 constexpr std::chrono::seconds kUntilReport{1};  // A thread that takes longer to end is reported.
 constexpr std::chrono::milliseconds kPollMemory{5};
 constexpr std::chrono::milliseconds kShortWait{2};
-constexpr int64_t kBetweenLooksNs = 20'000'000, kBetweenProgramLooksNs = 50'000'000;
+constexpr int64_t kBetweenLooksNs = 20'000'000, kBetweenProgramLooksNs = 200'000'000;
 constexpr size_t kMostLookedAt = 16;
 constexpr size_t kMostOperators = 1024;  // Functions make others, any number of them.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);

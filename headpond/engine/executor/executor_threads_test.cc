@@ -93,7 +93,7 @@ bool become_free(int steps) {
 
 TEST(ExecutorThreads, HaveNoProcessorOfTheirOwnBesideAProgramThatComputesInOtherThreads) {
   if (allowed_cpus().size() == 1) GTEST_SKIP() << "needs two processors";
-  EXPECT_FALSE(become_free(300)) << "control: the program's thread alone";
+  EXPECT_FALSE(become_free(800)) << "control: the program's thread alone";
   std::atomic<bool> ends = false;
   std::thread other([&] {
     while (!ends) compute();
