@@ -41,6 +41,7 @@ TaskTimes since(TaskTimes now, const TaskTimes& before) {
   now.wall_ns -= before.wall_ns;
   now.cpu_ns = std::clamp(now.cpu_ns - before.cpu_ns, 0.0, now.wall_ns);
   now.blocked_ns = std::clamp(now.blocked_ns - before.blocked_ns, 0.0, now.wall_ns);
+  now.lock_ns = std::clamp(now.lock_ns - before.lock_ns, 0.0, now.blocked_ns);
   now.queue_ns = std::max(now.queue_ns - before.queue_ns, 0.0);
   return now;
 }

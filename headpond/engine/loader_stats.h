@@ -29,7 +29,7 @@ struct OperatorCost {
   ThreadsSeen seen = {};  ///< Threads that were in it during a sample.
 };
 
-/// The threads' time in the tasks of one kind. `wall_ns` is the sum of the other three times, which are sampled:
+/// The threads' time in the tasks of one kind. `wall_ns` is the sum of the next three times, which are sampled:
 /// about each eighth task is measured.
 struct TaskTimes {
   int64_t tasks = 0;
@@ -37,6 +37,7 @@ struct TaskTimes {
   double cpu_ns = 0;
   double queue_ns = 0;    ///< Ready to run, but another thread had the processor. Large: too many threads run.
   double blocked_ns = 0;  ///< Asleep: in a file, a network, a lock, a timer. Large: the tasks wait, so do more at once.
+  double lock_ns = 0;     ///< The part of it in which functions of Python waited for the interpreter's lock.
 };
 
 /// Sums since the Loader was made, over all epochs.

@@ -30,13 +30,15 @@ class OperatorCost(TypedDict):
 
 
 class TaskTimes(TypedDict):
-    """The threads' time in the tasks of one kind: wall_ns is the sum of the other three."""
+    """The threads' time in the tasks of one kind: wall_ns is the sum of the next three; lock_ns is the part of blocked_ns in which functions
+    waited for the interpreter's lock."""
 
     tasks: int
     wall_ns: float
     cpu_ns: float
     queue_ns: float
     blocked_ns: float
+    lock_ns: float
 
 
 class StageTotals(TypedDict):

@@ -44,8 +44,9 @@ Dict dict_of(const FailedCounts& counts) {
 }
 
 Dict dict_of(const TaskTimes& times) {
-  const auto& [tasks, wall_ns, cpu_ns, queue_ns, blocked_ns] = times;
-  return named({"tasks", "wall_ns", "cpu_ns", "queue_ns", "blocked_ns"}, tasks, wall_ns, cpu_ns, queue_ns, blocked_ns);
+  const auto& [tasks, wall_ns, cpu_ns, queue_ns, blocked_ns, lock_ns] = times;
+  return named({"tasks", "wall_ns", "cpu_ns", "queue_ns", "blocked_ns", "lock_ns"}, tasks, wall_ns, cpu_ns, queue_ns,
+               blocked_ns, lock_ns);
 }
 
 Dict dict_of(const StageTotals& totals) {

@@ -88,6 +88,10 @@ def spin(seconds):
 def test_a_wait_for_a_functions_lock_is_no_step():
     computes = hp.range(10**6).map(lambda x: spin(0.002) or x, output=(hp.i64, ())).batch(2)
     assert share_of_calls(hp.Loader(computes, threads=2), lambda: None) > 0.9  # The function holds the lock all the time.
+    beside = hp.Loader(computes, threads=2)
+    share_of_calls(beside, lambda: spin(0.004))
+    make = beside.stats()["stages"][0]["totals"]["make"]
+    assert make["lock_ns"] > 0.25 * make["wall_ns"], make  # The program holds it for half of the time.
     native = hp.range(10**6).batch(2)
     assert share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) < 0.1  # Control: a step that computes.
 

@@ -20,6 +20,7 @@ namespace headpond::internal {
 struct TaskUse {
   double cpu_ns = 0;
   double blocked_ns = 0;  ///< Estimated from the number of times that it gave the processor up, or lost it.
+  double lock_ns = 0;     ///< The part of it that was a wait for the lock of functions: lock_wait_ns_by_thread.
   double queue_ns = -1;   ///< Time that it waited for its turn, as the system counts; below 0: not asked.
 };
 
@@ -41,6 +42,7 @@ class TaskMeter {
     seen_ns_ += elapsed_ns;
     seen_cpu_ns_ += std::min(use.cpu_ns, static_cast<double>(elapsed_ns));
     seen_blocked_ns_ += use.blocked_ns;
+    seen_lock_ns_ += use.lock_ns;
     if (use.queue_ns < 0) return;
     queue_due_ns_ = wall_ns_ + kBetweenQueueNs;
     const double off_ns = std::max(static_cast<double>(elapsed_ns) - use.cpu_ns, 0.0);
@@ -57,13 +59,14 @@ class TaskMeter {
     times.queue_ns =
         asked_off_ns_ > 0 ? off_ns * asked_queue_ns_ / asked_off_ns_ : std::max(off_ns - seen_blocked_ns_ * scale, 0.0);
     times.blocked_ns = off_ns - times.queue_ns;
+    times.lock_ns = std::min(seen_lock_ns_ * scale, times.blocked_ns);
     return times;
   }
 
  private:
   static constexpr int64_t kBetweenNs = 700'000, kBetweenQueueNs = 10'000'000;
   int64_t tasks_ = 0, wall_ns_ = 0, due_ns_ = 0, seen_ns_ = 0;
-  double seen_cpu_ns_ = 0, seen_blocked_ns_ = 0;
+  double seen_cpu_ns_ = 0, seen_blocked_ns_ = 0, seen_lock_ns_ = 0;
   int64_t queue_due_ns_ = 0;
   double asked_off_ns_ = 0, asked_queue_ns_ = 0;
 };

@@ -24,9 +24,10 @@ TEST(TaskMeter, MeasuresAboutEachEighthTaskOfATenthOfAMillisecond) {
 
 TEST(TaskMeter, TheThreeTimesAddUpToAllOfIt) {
   TaskMeter meter;
-  meter.add_measured(100, {.cpu_ns = 50, .blocked_ns = 30});
+  meter.add_measured(100, {.cpu_ns = 50, .blocked_ns = 30, .lock_ns = 20});
   meter.add(300);
   const TaskTimes times = meter.times();
+  EXPECT_DOUBLE_EQ(times.lock_ns, 80);
   EXPECT_DOUBLE_EQ(times.cpu_ns, 200);
   EXPECT_DOUBLE_EQ(times.blocked_ns, 120);
   EXPECT_DOUBLE_EQ(times.queue_ns, 80);

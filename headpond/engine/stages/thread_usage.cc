@@ -27,7 +27,9 @@ TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elap
   const auto gave_up = static_cast<double>(after.waits - before.waits);
   const double switches = gave_up + static_cast<double>(after.preempted - before.preempted);
   const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
-  return {.cpu_ns = cpu, .blocked_ns = switches > 0 ? off * gave_up / switches : 0};
+  return {.cpu_ns = cpu,
+          .blocked_ns = switches > 0 ? off * gave_up / switches : 0,
+          .lock_ns = static_cast<double>(after.lock_wait_ns - before.lock_wait_ns)};
 }
 
 }  // namespace headpond::internal

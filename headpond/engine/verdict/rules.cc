@@ -254,6 +254,25 @@ Change without_the_lock(const Question& q) {
                                     [](Model& m) { m.blocked = 0; });
 }
 
+// Measured, and not concluded from what threads were seen to do. Fewer waits suffice where all that computes, the
+// program's step too, would fill one thread: then somebody has the lock nearly all the time.
+Holds interpreters_lock(const Question& q) {
+  constexpr double kWaits = 0.25, kFewWaits = 0.1, kOneThread = 0.15;
+  if (q.limiting == nullptr) return std::nullopt;
+  const Figures& f = q.figures;
+  const StageTotals& totals = q.limiting->totals;
+  const double waits = share(totals.open.lock_ns + totals.make.lock_ns, totals.open.wall_ns + totals.make.wall_ns);
+  const double program_ns = f.work_ns * std::max(f.program_cpu_share, 0.0);
+  const double run = share(totals.open.cpu_ns + totals.make.cpu_ns + program_ns, f.time_ns);
+  const double most = std::abs(run - 1) < kOneThread ? kFewWaits : kWaits;
+  if (waits <= most) return std::nullopt;
+  return Finding{.evidence = {{"share of tasks in which they wait for the interpreter's lock", waits, most},
+                              {"threads' worth that computes, the step too", run, 1}},
+                 .changes = {without_the_lock(q)},
+                 .findings = {"functions of Python run one at a time, and not while the program runs Python; a step of "
+                              "Headpond, and a function that releases the interpreter's lock, do"}};
+}
+
 // A task that holds a lock runs or sleeps, and the others wait for it.
 Holds user_lock(const Question& q) {
   constexpr double kInside = 1.5, kRun = 1.15, kBlocked = 0.25;
@@ -525,6 +544,7 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stall
                                Rule{ReasonCode::epoch_edge, Sureness::figures, epoch_edge},
                                Rule{ReasonCode::memory_limited, Sureness::figures, memory_limited},
                                Rule{ReasonCode::oversubscribed, Sureness::figures, oversubscribed_by_teams},
+                               Rule{ReasonCode::user_lock, Sureness::figures, interpreters_lock},
                                Rule{ReasonCode::user_lock, Sureness::figures, user_lock},
                                Rule{ReasonCode::single_file, Sureness::by_model, single_file},
                                Rule{ReasonCode::serial_stage, Sureness::by_model, serial_stage},

@@ -181,6 +181,22 @@ TEST(Rules, CallsWaitInALock) {
       << "more calls get more done";
 }
 
+// One at a time would compute here; but it is the program's thread that has the lock then.
+TEST(Rules, FunctionsWaitForTheInterpretersLock) {
+  Figures figures = run_of(40, 20, 40);
+  figures.stages[0].totals.make.lock_ns = 0.3 * figures.stages[0].totals.make.wall_ns;
+  EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
+  EXPECT_EQ(judge(figures).op, "map");
+  EXPECT_THAT(judge(figures).findings, testing::Contains(testing::HasSubstr("interpreter's lock")));
+  const auto wait_less = [](Figures& f) { f.stages[0].totals.make.lock_ns *= 0.8; };
+  EXPECT_NE(code_of(figures, wait_less), ReasonCode::user_lock);
+  Figures one = run_of(40, 40, 10);
+  one.stages[0].totals.make.lock_ns = 0.15 * one.stages[0].totals.make.wall_ns;
+  one.time_ns = one.stages[0].totals.make.cpu_ns / 0.95;  // One thread computes all the time.
+  EXPECT_EQ(code_of(one), ReasonCode::user_lock);
+  EXPECT_NE(code_of(one, [](Figures& f) { f.stages[0].totals.make.cpu_ns *= 0.5; }), ReasonCode::user_lock);
+}
+
 // Each computes for 36 ms, and for 24 ms waits for the other one.
 TEST(Rules, CallsWaitInALockForAPartOfTheirTime) {
   Figures figures = run_of(40, 72, 48);
