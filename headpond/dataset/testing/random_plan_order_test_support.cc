@@ -27,13 +27,13 @@ Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choic
   return input | padded_batch(size, options);
 }
 
-// For one field of whatever rows.
-Dataset share_step(Random& random, const Dataset& input) {
+// For one field of whatever rows. A number below 0 is an error as a cost.
+Dataset share_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   if (input.spec().size() != 1 || input.spec()[0].shape.rank() == 0) return input;
   const int64_t world_size = among(random, 1, 3);
   DistributeOptions options{.uneven = static_cast<UnevenBatch>(among(random, 0, 2))};
   const bool is_number = input.spec()[0].shape.rank() == 1 && input.spec()[0].dtype == DType::i64;
-  if (is_number && one_in(random, 2)) options.cost_field = "0";
+  if (is_number && choice.errors && one_in(random, 2)) options.cost_field = "0";
   const int64_t rank = among(random, 0, world_size - 1);
   if (!options.cost_field.empty() || one_in(random, 2)) return input | distribute(world_size, rank, options);
   options.name = "size";
@@ -77,7 +77,7 @@ Dataset order_step(Random& random, const Dataset& input, const PlanChoice& choic
     case 3:
       return input | as_stream();
     case 4:
-      return share_step(random, input);
+      return share_step(random, input, choice);
     default:
       return batch_step(random, input, choice);
   }
