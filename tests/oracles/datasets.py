@@ -35,6 +35,9 @@ from dataset_files import Files  # noqa: E402
 from dataset_operators import INT, MOST, ROWS, SOURCES, step  # noqa: E402
 from dataset_plans import Field, Flow, Step, build, steps_of, written  # noqa: E402
 
+# Seconds without a result, more than `headpond run` may take: tf.data goes through something for ever, as ignore_errors does above
+# an error that comes again.
+LONGEST = 60
 LIMIT = 60  # Elements of a run, unless only which ones there are is compared.
 
 
@@ -209,7 +212,7 @@ class Headpond:
 
     def _call(self, *arguments):
         return subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60)
+                              capture_output=True, text=True, timeout=40)
 
     def run(self, text, fields, limit, epochs, threads):
         (self.folder / "plan.toml").write_text(text)
@@ -465,11 +468,11 @@ class Oracle:
 
 
 class Results:
-    """What was compared so far; in a file, as TensorFlow may crash at any pipeline."""
+    """What was compared so far; in a file, as TensorFlow may crash at any pipeline, or never come to its end."""
     def __init__(self, path, first):
         self.path, self.next = path, first
         self.counts, self.named, self.facts = collections.Counter(), collections.Counter(), collections.Counter()
-        self.failed, self.crashed = [], []
+        self.failed, self.crashed, self.endless = [], [], []
 
     def save(self, oracle, number):
         text = json.dumps([number + 1, oracle.counts, oracle.named, oracle.facts, oracle.failed])
@@ -494,6 +497,22 @@ def run(args, results):
             results.save(oracle, number)
 
 
+def ended(command, results):
+    """The exit status; None if it was killed, as nothing was compared for so long."""
+    with subprocess.Popen(command) as child:
+        seen, since = None, time.time()
+        while True:
+            try:
+                return child.wait(1)
+            except subprocess.TimeoutExpired:
+                now = results.path.stat().st_mtime_ns if results.path.exists() else None
+                if now != seen:
+                    seen, since = now, time.time()
+                elif time.time() - since > LONGEST:
+                    child.kill()
+                    return None
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=os.path.abspath)
@@ -512,18 +531,19 @@ def main():
         results = Results(pathlib.Path(folder) / "results.json", args.first)
         while results.next < args.last:
             now = ["--first", str(results.next), "--pipelines", str(args.last - results.next), "--results", results.path]
-            status = subprocess.run([sys.executable, __file__, *sys.argv[1:], *now]).returncode
+            status = ended([sys.executable, __file__, *sys.argv[1:], *now], results)
             results.take()
-            if status > 0:
-                sys.exit(status)
-            if status < 0:
-                results.crashed.append(results.next)
+            if status is None or status < 0:
+                (results.endless if status is None else results.crashed).append(results.next)
                 results.next += 1
+            elif status > 0:
+                sys.exit(status)
     print(f"seed {args.seed}, TensorFlow {tf.__version__}: " + ", ".join(f"{count} {what}" for what, count in results.facts.items()))
     print("pipelines with each operator: " + ", ".join(f"{op} {count}" for op, count in sorted(results.counts.items())))
     print("of no pipeline: " + (", ".join(sorted({*ROWS, *SOURCES} - set(results.counts))) or "none"))
     for why, count in results.named.items():
         print(f"named difference, {count} times: {why}")
+    print(f"no result within {LONGEST} s, {len(results.endless)} times: {results.endless[:40]}")
     print(f"TensorFlow itself crashed, {len(results.crashed)} times: {results.crashed[:40]}")
     print(f"{len(results.failed)} differ: {results.failed[:40]}, {time.time() - began:.0f} s")
     sys.exit(1 if results.failed else 0)
