@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "headpond/codec/image/color/look_up_internal.h"
+
 namespace headpond::color_internal {
 namespace {
 
@@ -40,7 +42,8 @@ Result<void> check_range(std::string_view op, std::string_view option, double va
 }
 
 void look_up(std::span<const uint8_t> in, uint8_t* out, const Table& table) {
-  for (size_t i = 0; i < in.size(); ++i) out[i] = table[in[i]];
+  static const LookUp best = best_look_up();
+  best(in.data(), out, in.size(), table.data());
 }
 
 void look_up_channels(std::span<const uint8_t> in, uint8_t* out, std::span<const Table> tables) {

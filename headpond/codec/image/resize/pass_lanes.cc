@@ -359,7 +359,28 @@ void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsP
   ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.step, values) / channels, columns.size);
 }
 
+// 64 values of 128 bytes at once.
+void take_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
+                  const ri::ColumnPlan& plan) {
+  const int64_t values = columns.size * channels;
+  if (plan.taken == 0 || end < 128) return ri::take_words(from, end, to, columns, channels);
+  size_t group = 0;
+  for (int64_t i = 0; i < values; i += plan.taken, ++group) {
+    const int64_t base = HWY_MIN(int64_t{plan.bases[group]}, end - 128);
+    const B shift = hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base));
+    const B offsets = hn::Add(hn::Load(Bytes(), plan.blocks[group].bytes), shift);
+    const B lower = hn::LoadU(Bytes(), from + base), upper = hn::LoadU(Bytes(), from + base + 64);
+    const auto taken = _mm512_permutex2var_epi8(lower.raw, offsets.raw, upper.raw);
+    if (i + 64 <= values) {  // Bytes after this group's are those of the next, which come later.
+      _mm512_storeu_si512(to + i, taken);
+    } else {
+      _mm512_mask_storeu_epi8(to + i, ~uint64_t{0} >> (64 - HWY_MIN(values - i, plan.taken)), taken);
+    }
+  }
+}
+
 void plan_columns(const ri::TapsPart& columns, int channels, ri::ColumnPlan& plan) {
+  if (columns.taps->key.is_nearest()) return plan.make_takes(columns, channels);
   if (columns.taps->key.is_lerp()) return plan.make_lerps(columns, channels);
   plan.make_quads(columns, channels);
   if (plan.quads == 0) plan.make_pairs(columns);
@@ -372,8 +393,14 @@ void lerp_columns(const uint8_t* from, int64_t, uint8_t* to, const ri::TapsPart&
   ri::lerp_pixels(from, to, columns, channels, 0, columns.size);
 }
 
+void take_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
+                  const ri::ColumnPlan&) {
+  ri::take_words(from, end, to, columns, channels);
+}
+
 void plan_columns(const ri::TapsPart& columns, int, ri::ColumnPlan& plan) {
-  if (!columns.taps->key.is_lerp()) plan.make_pairs(columns);
+  const ri::TapsKey& key = columns.taps->key;
+  if (!key.is_nearest() && !key.is_lerp()) plan.make_pairs(columns);
 }
 
 #endif
@@ -397,7 +424,7 @@ ri::Passes passes_of_target() {
 #if HWY_TARGET == HWY_AVX3_DL
   if (!__builtin_cpu_supports("avx512vnni")) return ri::scalar_passes();
 #endif
-  return {sum_columns, lerp_columns, sum_rows, lerp_rows, reverse, plan_columns};
+  return {sum_columns, lerp_columns, take_columns, sum_rows, lerp_rows, reverse, plan_columns};
 }
 
 #endif
@@ -424,6 +451,9 @@ const Passes& scalar_passes() {
       },
       [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
         lerp_pixels(from, to, columns, channels, 0, columns.size);
+      },
+      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
+        take_pixels(from, to, columns, channels);
       },
       [](const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {
         sum_values(rows, weights, count, to, 0, values);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 
 #include "headpond/codec/image/resize/taps_internal.h"
 
@@ -42,6 +43,34 @@ inline void lerp_pixels(const uint8_t* from, uint8_t* to, const TapsPart& column
     const int32_t weight = *columns.fixed(x);
     for (int c = 0; c < channels; ++c) to[x * channels + c] = lerp(first[c], second[c], weight);
   }
+}
+
+inline void take_pixels(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {
+  for (int64_t x = 0; x < columns.size; ++x) {
+    const uint8_t* const pixel = from + columns.first(x) * channels;
+    for (int c = 0; c < channels; ++c) to[x * channels + c] = pixel[c];
+  }
+}
+
+/// The same, by words that also have bytes of the next pixel, which is written after them.
+template <int kChannels>
+void take_words(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns) {
+  constexpr int64_t kWord = kChannels == 3 ? 4 : kChannels;
+  for (int64_t x = 0; x < columns.size; ++x, to += kChannels) {
+    const int64_t first = columns.first(x) * kChannels;
+    if (kWord == kChannels || (first + kWord <= end && x + 1 < columns.size)) {
+      std::memcpy(to, from + first, kWord);
+    } else {
+      std::memcpy(to, from + first, kChannels);
+    }
+  }
+}
+
+inline void take_words(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels) {
+  if (channels == 1) return take_words<1>(from, end, to, columns);
+  if (channels == 2) return take_words<2>(from, end, to, columns);
+  if (channels == 3) return take_words<3>(from, end, to, columns);
+  take_words<4>(from, end, to, columns);
 }
 
 inline void sum_values(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t begin,

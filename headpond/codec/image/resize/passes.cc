@@ -24,7 +24,7 @@ void take_pixels(const T* from, T* to, const TapsPart& columns, int channels) {
   as(std::array<T, 4>());
 }
 
-constexpr int64_t kWindow = 64;  // Bytes.
+constexpr int64_t kWindow = 64, kTakeWindow = 128;  // Bytes.
 
 int64_t base_of(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
   return std::min(columns.first(begin / channels), columns.first((end - 1) / channels)) * channels;
@@ -41,20 +41,41 @@ int64_t widest(const TapsPart& columns, int channels, int64_t step, int64_t taps
   return most;
 }
 
-int64_t step_for(const TapsPart& columns, int channels, int64_t lanes, int64_t taps) {
-  for (const int64_t step : {lanes, lanes / 2, lanes / 4}) {
-    if (widest(columns, channels, step, taps) <= kWindow) return step;
+struct Window {
+  int64_t lanes, taps, bytes;
+};
+
+// How many values have their sources in one window; 0 if only few.
+int64_t step_for(const TapsPart& columns, int channels, const Window& window) {
+  for (const int64_t step : {window.lanes, window.lanes / 2, window.lanes / 4}) {
+    if (widest(columns, channels, step, window.taps) <= window.bytes) return step;
   }
   return 0;
 }
 
 }  // namespace
 
-void ColumnPlan::clear() { step = pairs = quads = 0; }
+void ColumnPlan::clear() { step = pairs = quads = taken = 0; }
+
+void ColumnPlan::make_takes(const TapsPart& columns, int channels) {
+  taken = step_for(columns, channels, {64, 1, kTakeWindow});
+  if (taken == 0) return;
+  const int64_t values = columns.size * channels;
+  bases.clear();
+  blocks.assign(static_cast<size_t>((values + taken - 1) / taken), {});
+  for (int64_t begin = 0; begin < values; begin += taken) {
+    const int64_t end = std::min(begin + taken, values), base = base_of(columns, channels, begin, end);
+    uint8_t* const offset = blocks[bases.size()].bytes;
+    bases.push_back(static_cast<int32_t>(base));
+    for (int64_t i = begin; i < end; ++i) {
+      offset[i - begin] = static_cast<uint8_t>(columns.first(i / channels) * channels + i % channels - base);
+    }
+  }
+}
 
 void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
   constexpr int64_t kLanes = 32;
-  step = step_for(columns, channels, kLanes, 2);
+  step = step_for(columns, channels, {kLanes, 2, kWindow});
   if (step == 0) return;
   const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
   bases.clear();
@@ -145,10 +166,6 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
     }
   }
   quads = each;
-}
-
-void take_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels) {
-  take_pixels(from, to, columns, channels);
 }
 
 void take_columns(const float* from, float* to, const TapsPart& columns, int channels) {

@@ -36,7 +36,12 @@ struct ColumnPlan {
   };
   std::vector<Block> blocks;
 
+  /// Where one pixel is taken: groups of `taken` values, whose sources lie within 128 bytes from `bases`, and a block
+  /// of offsets for each.
+  int64_t taken = 0;  ///< 0: none; sources lie too far apart.
+
   void clear();
+  void make_takes(const TapsPart& columns, int channels);
   void make_lerps(const TapsPart& columns, int channels);
   void make_pairs(const TapsPart& columns);
   /// Leaves quads 0 if sources lie too far apart or a weight has more digits.
@@ -58,8 +63,7 @@ inline WeightDigits digits_of(int32_t weight) {
 
 /// One row of f32 by the taps of the horizontal axis: columns.size pixels from `from` to `to`, which do not overlap.
 void sum_columns(const float* from, float* to, const TapsPart& columns, int channels);
-/// The same for u8 and f32 where one pixel is taken.
-void take_columns(const uint8_t* from, uint8_t* to, const TapsPart& columns, int channels);
+/// The same where one pixel is taken.
 void take_columns(const float* from, float* to, const TapsPart& columns, int channels);
 /// The weighted sum of `count` rows of `values` values.
 void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values);
@@ -72,6 +76,9 @@ struct Passes {
                       const ColumnPlan& plan);
   /// The same by taps that are a lerp.
   void (*lerp_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
+                       const ColumnPlan& plan);
+  /// The same where one pixel is taken.
+  void (*take_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
                        const ColumnPlan& plan);
   /// The weighted sum of `count` rows of `values` values.
   void (*sum_rows)(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values);

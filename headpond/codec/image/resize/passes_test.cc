@@ -39,14 +39,17 @@ class ColumnPasses : public testing::Test {
     std::vector<uint8_t> row;
   };
   Job job(bool antialias, int64_t most_times) {
+    constexpr std::array<ResizeFilter, 4> kFilters = {ResizeFilter::bilinear, ResizeFilter::bicubic,
+                                                      ResizeFilter::lanczos, ResizeFilter::box};
+    return job(antialias ? kFilters[static_cast<size_t>(below(4))] : ResizeFilter::bilinear, antialias, most_times);
+  }
+  Job job(ResizeFilter filter, bool antialias, int64_t most_times) {
     Job made;
     TapsKey key;
     key.out = 1 + below(100);
     key.in = 1 + below(key.out * most_times);
     key.reversed = below(2) == 0;
-    constexpr std::array<ResizeFilter, 4> kFilters = {ResizeFilter::bilinear, ResizeFilter::bicubic,
-                                                      ResizeFilter::lanczos, ResizeFilter::box};
-    key.options.filter = antialias ? kFilters[static_cast<size_t>(below(4))] : ResizeFilter::bilinear;
+    key.options.filter = filter;
     key.options.antialias = antialias;
     if (key.in == key.out) ++key.in;
     made.taps = make_taps(key);
@@ -92,6 +95,30 @@ TEST_F(ColumnPasses, LerpColumnsLikeTheirTwin) {
       named.code.lerp_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.name << ", " << job.taps.key.in << " to " << job.taps.key.out;
     }
+  }
+}
+
+TEST_F(ColumnPasses, TakeColumnsLikeTheirTwin) {
+  int planned = 0;
+  for (int i = 0; i < 400; ++i) {
+    const Job job = this->job(ResizeFilter::nearest, true, 1 + i % 12);
+    const auto end = static_cast<int64_t>(job.row.size());
+    std::vector<uint8_t> expected(static_cast<size_t>(job.part.size * job.channels)), made(expected.size());
+    scalar_passes().take_columns(job.row.data(), end, expected.data(), job.part, job.channels, {});
+    for (const auto& named : pass_targets()) {
+      std::fill(made.begin(), made.end(), 77);
+      ColumnPlan plan;
+      named.code.plan(job.part, job.channels, plan);
+      planned += plan.taken > 0;
+      named.code.take_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
+      ASSERT_EQ(made, expected) << named.name << ", " << job.taps.key.in << " to " << job.taps.key.out;
+      named.code.take_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
+      ASSERT_EQ(made, expected) << named.name << " without a plan";
+    }
+  }
+  const auto has_takes = [](const auto& named) { return named.name == "AVX3_DL"; };
+  if (std::ranges::any_of(pass_targets(), has_takes)) {
+    EXPECT_GT(planned, 200);
   }
 }
 

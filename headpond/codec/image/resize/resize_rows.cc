@@ -52,16 +52,17 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
   if (scratch_.ring.size() < bytes) scratch_.ring.resize(bytes);
   scratch_.rows.resize(static_cast<size_t>(ring_rows_));
   scratch_.plan.clear();
-  const bool mixes = has_horizontal_ && image.dtype == DType::u8 && !columns.taps->key.is_nearest() && columns.size > 0;
-  if (mixes && passes_.plan != nullptr) passes_.plan(columns, image.channels, scratch_.plan);
+  const bool is_resized = columns.taps->key.in != columns.taps->key.out && columns.size > 0;
+  if (is_resized && image.dtype == DType::u8 && passes_.plan != nullptr)
+    passes_.plan(columns, image.channels, scratch_.plan);
 }
 
 void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
   const TapsKey& key = columns_.taps->key;
   if (key.in == key.out && key.reversed && columns_.size > 0)
     return passes_.reverse(from + columns_.from() * image_.channels, to, columns_.size, image_.channels);
-  if (key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
   const int64_t end = columns_.to() * image_.channels;
+  if (key.is_nearest()) return passes_.take_columns(from, end, to, columns_, image_.channels, scratch_.plan);
   if (key.is_lerp()) return passes_.lerp_columns(from, end, to, columns_, image_.channels, scratch_.plan);
   passes_.sum_columns(from, end, to, columns_, image_.channels, scratch_.plan);
 }

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+
+#include "headpond/base/random.h"
+#include "headpond/codec/image/color/look_up_internal.h"
+
+namespace headpond::color_internal {
+namespace {
+
+TEST(LookUp, HasTheBytesOfItsTwinOnEveryTarget) {
+  Random random(4);
+  std::array<uint8_t, 256> table;
+  for (uint8_t& byte : table) byte = static_cast<uint8_t>(random.u32());
+  std::vector<uint8_t> in(800);
+  std::iota(in.begin(), in.end(), uint8_t{0});
+  for (size_t count = 0; count <= 600; ++count) {
+    std::vector<uint8_t> expected(in.size(), 99);
+    look_up_scalar(in.data() + count % 70, expected.data() + 1, count, table.data());
+    for (const auto& target : look_up_targets()) {
+      std::vector<uint8_t> got(in.size(), 99);
+      target.code(in.data() + count % 70, got.data() + 1, count, table.data());
+      ASSERT_EQ(got, expected) << target.name << ", " << count << " values";
+    }
+  }
+}
+
+TEST(LookUp, MayReplaceItsValues) {
+  std::array<uint8_t, 256> table;
+  for (size_t i = 0; i < table.size(); ++i) table[i] = static_cast<uint8_t>(255 - i);
+  std::vector<uint8_t> values(300), expected(300);
+  std::iota(values.begin(), values.end(), uint8_t{0});
+  look_up_scalar(values.data(), expected.data(), values.size(), table.data());
+  best_look_up()(values.data(), values.data(), values.size(), table.data());
+  EXPECT_EQ(values, expected);
+}
+
+}  // namespace
+}  // namespace headpond::color_internal
