@@ -15,7 +15,10 @@ TENSORFLOW = "tensorflow-cpu==2.21.0"
 GRAIN = "grain==0.2.18"
 PEERS = [TENSORFLOW, GRAIN, "mlx-data==0.1.0", "spdl-core==0.8.0"]  # Of benchmarks/python.
 XXHASH = "xxhash==4.1.0"
-TORCH = ["torch==2.8.0", "torchvision==0.23.0", "torchaudio==2.8.0", "soundfile==0.13.1", "numpy==2.2.6"]
+# Of tests/oracles and benchmarks/peers that know images and sounds.
+TORCH = ["torch==2.8.0", "torchvision==0.23.0", "torchaudio==2.8.0", "soundfile==0.13.1", "numpy==2.2.6", "pillow==11.3.0",
+         "opencv-python-headless==4.12.0.88", "librosa==0.11.0", "av==15.0.0"]
+PILLOW_9 = ["pillow==9.4.0", "numpy==1.26.4", "opencv-python-headless==4.11.0.86"]  # Of tests/oracles/resize.py.
 
 
 class NoEnvironment(Exception):

@@ -30,6 +30,7 @@ const Entry kOfImagesAndSound[] = {
     {"sound.logmel", "log-mel spectra of clips, against the same kernel in a loop", sound_logmel_bench},
     {"jpeg.train", "JPEG files to normalized crops, against libjpeg-turbo's decoding of the crops", jpeg_train_bench},
     {"png.decode", "PNG files to pixels in a batch, against libpng alone", png_decode_bench},
+    {"kernels.calls", "each kernel of images and sounds alone", kernels_calls_bench},
     {"pixels.resize", "the resize of one image", pixels_resize_bench},
     {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},
     {"cifar.memory", "small images in memory to crops, against the same kernels in a loop", cifar_memory_bench},

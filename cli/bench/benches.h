@@ -87,6 +87,8 @@ Bench sound_logmel_bench(const BenchSetup& setup);
 Bench jpeg_train_bench(const BenchSetup& setup);
 /// PNG files to pixels, against libpng alone.
 Bench png_decode_bench(const BenchSetup& setup);
+/// Each kernel of images and sounds alone.
+Bench kernels_calls_bench(const BenchSetup& setup);
 /// The resize alone.
 Bench pixels_resize_bench(const BenchSetup& setup);
 /// Stored images of one size to crops, against the same kernels in a loop.

@@ -193,7 +193,7 @@ class Usage(Case):
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
         self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait verdict.faults record.scan record.mnist record.gzip engine.overlap "
                          "train.overlap train.resume engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
-                         "png.decode pixels.resize pixels.raw cifar.memory".split())
+                         "png.decode kernels.calls pixels.resize pixels.raw cifar.memory".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
     def test_quiet_is_quiet(self):
