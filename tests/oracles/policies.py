@@ -50,6 +50,8 @@ def apply_ops(image, ops):
 
 def both_signs(name, magnitudes, signed, bin_number):
     magnitude = float(magnitudes[bin_number]) if magnitudes.ndim > 0 else 0.0
+    if name.startswith("Translate"):
+        magnitude = round(magnitude, 4)  # linspace in float32 may have 15.999999 for 16, which is cut to 15.
     if name == "Solarize":
         magnitude = 255 * float(torch.linspace(1, 0, len(magnitudes))[bin_number])
     return [(name, magnitude)] + ([(name, -magnitude)] if signed and magnitude != 0 else [])

@@ -4,8 +4,10 @@
 
 resize.py table         the rows of kPillow there: a hash of Pillow's bytes for each filter and pair of sizes
 resize.py opencv        the values of kLinear and kArea there
+resize.py check         both are in that file; ends with 1 iff one is not, or if a hash of other bytes is
 Needs numpy, Pillow 9.4 (later versions begin some thin images with the vertical pass) and opencv-python-headless.
 """
+import pathlib
 import sys
 
 import numpy as np
@@ -33,20 +35,42 @@ def by_pillow(image, height, width, name):
     return np.stack([np.asarray(plane.resize((width, height), getattr(Image, name.upper()))) for plane in planes], 2)
 
 
-def table():
+def rows():
     for name in FILTERS:
         for sizes in SIZES:
             image = picture(*sizes[:2])
             hashes = [fnv(by_pillow(kind, *sizes[2:], name)) for kind in (image, image.astype(np.float32) / 256)]
-            print("    {ResizeFilter::%s, %d, %d, %d, %d, 0x%xU, 0x%xU}," % (name, *sizes, *hashes))
+            yield "{ResizeFilter::%s, %d, %d, %d, %d, 0x%xU, 0x%xU}" % (name, *sizes, *hashes)
 
 
-def opencv():
+def table():
+    for row in rows():
+        print(f"    {row},")
+
+
+def by_opencv():
     import cv2
     for name, sizes in (("LINEAR", (8, 9)), ("LINEAR", (3, 4)), ("AREA", (3, 4))):
         made = cv2.resize(picture(5, 6), sizes[::-1], interpolation=getattr(cv2, "INTER_" + name))
-        print(name, sizes, made[:, :, 0].flatten().tolist())
+        yield name, sizes, made[:, :, 0].flatten().tolist()
+
+
+def opencv():
+    for name, sizes, values in by_opencv():
+        print(name, sizes, values)
+
+
+def check():
+    test = (pathlib.Path(__file__).resolve().parents[2] / "headpond/codec/image/resize/resize_test.cc").read_text()
+    words = "".join(test.split())
+    expected = [*rows(), *(",".join(map(str, values)) for _, _, values in by_opencv())]
+    missing = [row for row in expected if "".join(row.split()) not in words]
+    other = by_pillow(picture(40, 31), 9, 31, "BILINEAR")
+    other[0, 0, 0] ^= 1
+    has_control = "%x" % fnv(other) not in words
+    print(f"{len(expected)} rows by Pillow and OpenCV, {len(missing)} of them not in the test", *missing, sep="\n")
+    return 1 if missing or not has_control else 0
 
 
 if __name__ == "__main__":
-    {"table": table, "opencv": opencv}[sys.argv[1]]()
+    sys.exit({"table": table, "opencv": opencv, "check": check}[sys.argv[1]]())
