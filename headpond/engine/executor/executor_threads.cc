@@ -89,7 +89,10 @@ void Executor::work_loop(Worker& self) {
   self.id = this_thread_id();
   place(self);  // It may run where the thread may that started it, which may be pinned.
   while (!stopped_) {
-    if (self.cpu >= 0 && self.is_pinned != pins()) place(self);
+    if (self.cpu >= 0 && self.is_pinned != pins()) {
+      place(self);
+      continue;  // It may have been stopped meanwhile, when it did not sleep.
+    }
     Task task;
     const bool may = may_run_ahead() && !is_in_the_way(self);
     const bool has = may && (!shared_ || has_work(ThreadRole::worker) || idle_.has_idle_work());
