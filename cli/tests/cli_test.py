@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import unittest
+import zlib
 
 PROGRAM = pathlib.Path(sys.argv[1]).resolve()
 TOOLS = pathlib.Path(__file__).resolve().parents[2] / "tools"
@@ -43,6 +44,27 @@ def write_digits(folder):
         images = b"".join(bytes(255 if row == 2 * label + 4 else 0 for row in range(28) for _ in range(28)) for label in labels)
         write_idx(folder / f"{part}-images-idx3-ubyte", (count, 28, 28), images)
         write_idx(folder / f"{part}-labels-idx1-ubyte", (count,), labels)
+    return folder
+
+
+def write_png(path, side, values):
+    def chunk(name, data):
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = b"".join(b"\0" + bytes(values[y * side:(y + 1) * side]) for y in range(side))
+    path.write_bytes(b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0))
+                     + chunk(b"IDAT", zlib.compress(rows)) + chunk(b"IEND", b""))
+
+
+def write_nuclei(folder, pictures, side=128):
+    """Bright squares, three a picture, and the mask of each: small, as networks are trained on them."""
+    for number in range(pictures):
+        squares = [(10 + 3 * number, 10), (60, 20 + 2 * number), (90, 80 - 3 * number)]
+        inside = [[int(top <= y < top + 16 and left <= x < left + 16) for y in range(side) for x in range(side)] for top, left in squares]
+        write_png(folder / f"{number:02}" / "images" / f"{number:02}.png", side, [30 + 150 * max(at) for at in zip(*inside)])
+        for mask, values in enumerate(inside):
+            write_png(folder / f"{number:02}" / "masks" / f"{mask}.png", side, [255 * value for value in values])
     return folder
 
 
@@ -434,10 +456,10 @@ class TrainSpoken(Case):
 
 class TrainNuclei(Case):
     def test_nuclei_are_the_same_prepared_once_or_in_the_loop_and_go_on(self):
-        line = "train nuclei --steps 3 --batch 2 --json".split()
+        line = ["train", "nuclei", "--steps", "3", "--batch", "2", "--json", "--data", write_nuclei(self.folder / "nuclei", 10)]
         once = self.json_of(self.expect(0, *line, "--model-dir", "model").stdout, "headpond.train/1")
         self.expect_members(once, "parameters", "pictures", "iou", "iou_without", "images_per_s", "wait_share", "checkpoints", "verdicts")
-        self.assertEqual(once["pictures"], {"train": 16, "test": 4})
+        self.assertEqual(once["pictures"], {"train": 8, "test": 2})
         self.assertTrue(0 <= once["iou"] <= 1 and 0 <= once["iou_without"] <= 1)
         self.assertEqual({verdict["name"].partition("_")[2] for verdict in once["verdicts"]}, {"", "without"})
         loop = self.json_of(self.expect(0, *line, "--input", "loop").stdout, "headpond.train/1")
@@ -452,6 +474,7 @@ class TrainNuclei(Case):
         line = "train nuclei --steps 1 --batch 1 --clicks off --json --model-dir model --resume".split()
         found = self.json_of(self.expect(0, *line, "never").stdout, "headpond.train/1")
         self.assertIsNone(found["iou"])
+        self.assertEqual(found["pictures"], {"train": 16, "test": 4}, "drawn ones")
         self.assertIn("model/without", self.json_of(self.expect(1, *line, "never").stdout, "headpond.train/1")["error"]["message"])
         self.assertEqual(self.json_of(self.expect(0, *line, "auto").stdout, "headpond.train/1")["resumed_from"], 1)
 

@@ -15,7 +15,7 @@ namespace {
 
 class LoaderGzip : public testing::Test {
  protected:
-  static constexpr int kFiles = 6, kLines = 40'000;
+  static constexpr int kFiles = 3, kLines = 40'000;
   static constexpr int64_t kInflated = int64_t{kFiles} * kLines * 41;
 
   void SetUp() override {

@@ -226,7 +226,7 @@ TEST_F(FaultSweepTest, AFileWriterAndARenameWorkAgainAfterwards) {
   const auto run = [&]() -> Result<std::string> {
     auto writer = FileWriter::open(temp);
     if (!writer) return fail(writer.error());
-    HEADPOND_TRY((*writer)->write(noise(100'000)));
+    HEADPOND_TRY((*writer)->write(kRecords[2]));
     HEADPOND_TRY((*writer)->write("end"));
     HEADPOND_TRY((*writer)->close());
     HEADPOND_TRY(rename_file(temp, path()));

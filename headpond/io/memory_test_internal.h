@@ -77,9 +77,13 @@ template <class Call>
 /// The same for a limit of ours, which must refuse before memory ends.
 #define EXPECT_REFUSED_BY_LIMIT(call) HEADPOND_EXPECT_EXHAUSTED(call, true)
 
+/// First in a test whose preparation takes long, as it is for nothing where memory has no limit.
+#define SKIP_UNLESS_MEMORY_CAN_BE_LIMITED()   \
+  if (!::headpond::test::kMemoryCanBeLimited) \
+  GTEST_SKIP() << "no limits under a sanitizer: headpond_memory_test has this"
+
 #define HEADPOND_EXPECT_EXHAUSTED(call, by_limit)                                                       \
   do {                                                                                                  \
-    if (!::headpond::test::kMemoryCanBeLimited)                                                         \
-      GTEST_SKIP() << "no limits under a sanitizer: headpond_memory_test has this";                     \
+    SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();                                                                \
     EXPECT_EXIT(::headpond::test::exit_without_memory(call, by_limit), testing::ExitedWithCode(0), ""); \
   } while (false)

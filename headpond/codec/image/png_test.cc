@@ -191,7 +191,7 @@ TEST(DecodePng, Reads160ImagesWith3252Masks) {
   if (folder.empty()) GTEST_SKIP() << "no real data: HEADPOND_DATA is not set; with CI=true this is a failure";
   std::map<std::string, int> counts;
   std::map<std::vector<int64_t>, int> sizes;
-  const size_t share = test::quick_or(4, 1);
+  const size_t share = test::quick_or(12, 1);
   size_t at = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder + "/stage1_train")) {
     if (entry.path().extension() != ".png") continue;

@@ -67,7 +67,7 @@ TEST(FileSet, KeepsFewOfManyOpenAndGivesTheSame) {
   EXPECT_EQ(g_opened, 100) << "each once";
   EXPECT_EQ(elements(counted(100, 1)), expected);
   EXPECT_LE(g_most_open, 3);
-  check_contract(counted(100, 10) | shuffle());
+  check_contract(counted(40, 4) | shuffle());
   EXPECT_EQ(g_open, 0);
 }
 

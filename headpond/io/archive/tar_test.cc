@@ -253,16 +253,17 @@ TEST(TarSamples, SplitOverTwoArchivesAreRefused) {
 // Each would take minutes if it looked at all parts, or at all places for them, anew.
 TEST(TarSamples, MayBeManyOrOneOfManyParts) {
   std::vector<std::string> names;
-  for (int i = 0; i < 300'000; ++i) names.push_back(fmt::format("train.{:07}.jpg", i));
-  for (int i = 0; i < 300'000; ++i) names.push_back(fmt::format("{}.jpg", i));
+  for (int i = 0; i < 100'000; ++i) names.push_back(fmt::format("train.{:07}.jpg", i));
+  for (int i = 0; i < 100'000; ++i) names.push_back(fmt::format("{}.jpg", i));
   const TarSamples groups = group(names).value();
-  EXPECT_EQ(groups.samples.size(), 300'001U);
-  EXPECT_EQ(groups.samples[0].parts.size(), 300'000U);
-  names[299'999] = names[0];
+  EXPECT_EQ(groups.samples.size(), 100'001U);
+  EXPECT_EQ(groups.samples[0].parts.size(), 100'000U);
+  names[99'999] = names[0];
   EXPECT_THAT(group(names).error().message(), HasSubstr("has an extension twice"));
 }
 
 TEST(TarSamples, WithoutMemoryAreAnError) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   TarIndex index;
   index.members.push_back({std::string(150'000'000, 'n') + ".x", 512, 0});
   EXPECT_OUT_OF_MEMORY([&] { return group_tar(index, "/data/x.tar"); });

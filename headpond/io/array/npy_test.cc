@@ -107,18 +107,21 @@ TEST(Npy, AnEmptyArrayMayHaveAnyDimensions) {
 }
 
 TEST(Npy, WithoutMemoryIsAnErrorWithTheName) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   auto content = file_of(dict("|u1", false, "(1, 200000000)"), "");
   content.resize(content.size() + 200'000'000);
   EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return read_npy(content, "a"); }));
 }
 
 TEST(NpyFile, WithoutMemoryIsAnErrorWithTheName) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   auto content = file_of(dict("|u1", false, "(1, 300000000)"), "");
   content.resize(content.size() + 300'000'000);
   EXPECT_OUT_OF_MEMORY(test::naming("a", [&] { return NpyFile::over("a", content).value()->at(0); }));
 }
 
 TEST(Npy, BytesWithoutMemoryAreAnError) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   const Tensor large = Tensor::empty(u8, {200'000'000});
   EXPECT_OUT_OF_MEMORY([&] { return npy_bytes(large); });
 }

@@ -246,6 +246,7 @@ TEST_F(RecordFileTest, ACutInsideAPageIsToldByCheckToo) {
 }
 
 TEST_F(RecordFileTest, SaysThatMemoryIsOutForTheIndex) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   const Bytes frame = frame_of("");
   Bytes many;
   for (int i = 0; i < 2'000'000; ++i) many.insert(many.end(), frame.begin(), frame.end());

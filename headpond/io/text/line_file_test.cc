@@ -140,6 +140,7 @@ TEST(LineFile, ACutWithinAPageIsToldByCheck) {
 }
 
 TEST(LineFile, WithoutMemoryIsAnErrorWithTheName) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   const test::Bytes lines(80'000'000, std::byte{'\n'});
   EXPECT_OUT_OF_MEMORY(test::naming("t", [&] { return LineFile::over("t", lines); }));
 }

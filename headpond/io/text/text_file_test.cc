@@ -76,11 +76,13 @@ TEST(TextFile, StopsABombAtTheLimit) {
 }
 
 TEST(TextFile, WithoutMemoryIsAnError) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   const auto bomb = test::gzip(test::Bytes(300'000'000), 1);
   EXPECT_OUT_OF_MEMORY(test::naming("t", [&] { return TextFile::over("t", bomb, kNoLimit); }));
 }
 
 TEST(TextFile, ABombTakesNoMoreMemoryThanTheLimit) {
+  SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   constexpr uint64_t kLimit = 50'000'000;  // The child may have 256 MB in all.
   const auto bomb = test::gzip(test::Bytes(kLimit + 1), 1);
   EXPECT_REFUSED_BY_LIMIT([&]() -> Result<bool> {

@@ -29,7 +29,7 @@ TEST(Pack, PadsWhatIsLeft) {
 TEST(Pack, IsRestoredAnywhere) {
   std::vector<int64_t> lengths;
   Random random(3);
-  for (int i = 0; i < 80; ++i) lengths.push_back(static_cast<int64_t>(1 + random.below(8)));
+  for (int i = 0; i < 40; ++i) lengths.push_back(static_cast<int64_t>(1 + random.below(8)));
   for (const PackFit fit : {PackFit::first_fit, PackFit::best_fit}) {
     for (const int64_t most : {0, 2}) {
       for (const Dataset& input : each_kind(sequences(lengths))) {
