@@ -126,10 +126,12 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   const int64_t asked = now_ns();
   std::unique_lock<std::timed_mutex> turn;  // Before the interpreter's lock: the call before needs that to end.
   if (!takes_turn(function, turn)) return fail(ErrorKind::Cancelled, "the program ends");
+  const int64_t has_turn = now_ns();
   const WithLock lock;
-  const int64_t waited_ns = now_ns() - asked;
+  const int64_t begins = now_ns(), waited_ns = begins - asked;
   account.lock_wait_ns.fetch_add(waited_ns, std::memory_order_relaxed);
   internal::lock_wait_ns_by_thread += waited_ns;
+  internal::interpreter_wait_ns_by_thread += begins - has_turn;
   const Timed runs(account.function_ns);
   try {
     const OwnsExceptions nobody(nullptr);

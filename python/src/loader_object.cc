@@ -107,7 +107,8 @@ Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next, bool may_wait) {
   if (!batch) {
     const OwnsExceptions owns(this);
     (void)waiting([&] { return batch.emplace(next()).has_value(); });
-    if (calls_python_ && !is_closed_) loader_->returned_late();  // It had to wait for the lock that functions hold.
+    // It had to wait for the lock that functions hold. Beside a call of another thread nothing is counted.
+    if (calls_python_ && !is_closed_ && waiting_ == 1) loader_->returned_late();
   }
   is_in_epoch_ = *batch || (is_in_epoch_ && !at_end(*batch));
   if (at_end(*batch)) return nb::none();

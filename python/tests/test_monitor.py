@@ -96,6 +96,46 @@ def test_a_wait_for_a_functions_lock_is_no_step():
     assert share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) < 0.1  # Control: a step that computes.
 
 
+def test_a_verdict_of_a_function_that_holds_the_lock():
+    data = hp.range(10**6).map(lambda x: spin(0.001) or x, output=(hp.i64, ())).batch(2)
+    loader = hp.Loader(data, threads=2)
+    end = time.monotonic() + 3
+    while time.monotonic() < end:
+        loader.next()
+        spin(0.001)
+    assert hp.diagnose(loader).code in {"user_lock", "machine_busy"}, hp.diagnose(loader)
+    serial = hp.Loader(hp.range(10**6).map(lambda x: time.sleep(0.002) or x, output=(hp.i64, ()), serial=True).batch(2), threads=2)
+    share_of_calls(serial, lambda: None)
+    make = serial.stats()["stages"][0]["totals"]["make"]
+    assert make["lock_ns"] < 0.25 * make["wall_ns"], make  # Control: calls wait for each other, and not for the lock.
+
+
+def test_another_thread_in_next_counts_nothing():
+    loader = hp.Loader(hp.range(10**6).map(lambda x: time.sleep(0.002) or x, output=(hp.i64, ())), threads=1)
+    loader.next()
+    ended, refused = threading.Event(), []
+
+    def ask():
+        while not ended.is_set():
+            try:
+                loader.next()
+            except hp.FailedPreconditionError:
+                refused.append(1)
+
+    other = threading.Thread(target=ask)
+    other.start()
+    began, end = time.monotonic(), time.monotonic() + 1
+    while time.monotonic() < end:
+        try:
+            loader.next()
+        except hp.FailedPreconditionError:
+            refused.append(1)
+    ended.set()
+    other.join()
+    steps = loader.stats()["steps"]
+    assert refused and steps["call_ns"] + steps["work_ns"] < 1.1e9 * (time.monotonic() - began), steps
+
+
 def test_a_monitor_may_lose_what_it_watches_in_its_own_function():
     queue = hp.FIFOQueue(8, hp.i64, [()])
     there, calls = [], []

@@ -20,13 +20,13 @@ constexpr double kLearnAfter = 4;      // Takes.
 constexpr int64_t kCallsPerClock = 7;  // No divisor of the usual numbers of batches in an item.
 constexpr int64_t kLeastCallNs = 100;
 constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
-constexpr double kBusy = 0.5;                               // Of a processor; from here on the program computes.
 constexpr double kOthersCompute = 0.1, kOthersRest = 0.05;  // Processors. Between the two nothing changes.
 constexpr int64_t kStepsBetweenQueueLooks = 4;  // To open the system's file takes longer than the rest of a call.
 
 }  // namespace
 
 void Consumer::arrive(EngineLock& lock) {
+  may_end_late_ = false;
   came_again_ = std::exchange(is_polling_, false);
   if (came_again_) return polled_ns_.store(0, std::memory_order_relaxed);
   if (ended_step_) {  // The call before had an exception: it never had the lock.
@@ -71,8 +71,8 @@ int64_t Consumer::now_leaving(bool was_short) {
 
 void Consumer::leave(bool was_ready) {
   // Unknown: it computes, so that the first steps are not held up either.
-  computes_.store(!busy_.known() || busy_.value() + others_.load(std::memory_order_relaxed) > kBusy,
-                  std::memory_order_relaxed);
+  may_end_late_ = true;
+  computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
   const bool measures = has_long_steps();
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
@@ -94,14 +94,16 @@ void Consumer::leave_empty() {
 }
 
 void Consumer::leave_late() {
-  if (left_ns_ == 0 || is_polling_) return;
+  if (!std::exchange(may_end_late_, false)) return;
   const int64_t now = std::max(now_ns(), left_ns_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + now - left_ns_, std::memory_order_release);
   left_ns_ = now;
   if (left_cpu_ns_ > 0) left_cpu_ns_ = thread_cpu_ns();
+  if (left_queue_ns_ >= 0) left_queue_ns_ = thread_queue_ns();
 }
 
 void Consumer::pause() {
+  may_end_late_ = false;
   const int64_t polled = polled_ns_.exchange(0, std::memory_order_relaxed);
   if (std::exchange(is_polling_, false)) {
     called_ns_.store(called_ns_.load(std::memory_order_relaxed) + polled - arrived_ns(), std::memory_order_release);
@@ -113,7 +115,6 @@ void Consumer::pause() {
 
 void Consumer::count_others(double processors) {
   mean_others_.add(processors);
-  others_.store(mean_others_.value(), std::memory_order_relaxed);
   has_other_threads_ = mean_others_.value() > (has_other_threads_ ? kOthersRest : kOthersCompute);
 }
 

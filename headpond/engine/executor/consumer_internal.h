@@ -27,7 +27,7 @@ class Consumer {
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().
   void leave_empty();
-  /// The call that leave() ended, ends only now. Nothing, if there is no step in progress.
+  /// The last call ends now, and did not end with leave(). Once after each leave(); else it does nothing.
   void leave_late();
   /// The step in progress does not count: the program does something else before its next call. One of try_next()
   /// ended when that returned.
@@ -37,7 +37,7 @@ class Consumer {
   /// Counts how often something became ready that the program may wait for.
   uint64_t progress() const { return progress_.load(std::memory_order_acquire); }
   void count_progress() { progress_.fetch_add(1, std::memory_order_acq_rel); }
-  /// Whether it computes between two calls, in whichever of its threads, or sleeps. Until this is known it computes.
+  /// Whether it computes between two calls, or sleeps. Until this is known it computes.
   bool computes() const { return computes_.load(std::memory_order_relaxed); }
   /// Steps are so long that looking at clocks costs nothing beside them; or nothing is known of them.
   bool has_long_steps() const { return steps_are_long_.load(std::memory_order_relaxed); }
@@ -62,7 +62,8 @@ class Consumer {
   void count_step() HEADPOND_REQUIRES(engine_state);
 
   // ---- Under the lock.
-  /// Since it was asked last, the program's threads beside the one that calls next() have kept so many processors busy.
+  /// Since the last look, threads of the process that are neither the Loader's nor the one that calls next() have kept
+  /// so many processors busy; clocks differ, so it may be a little below 0.
   void count_others(double processors) HEADPOND_REQUIRES(engine_state);
   /// It computes in other threads as well, which run on whichever processor is free.
   bool has_other_threads() const HEADPOND_REQUIRES(engine_state) { return has_other_threads_; }
@@ -92,6 +93,7 @@ class Consumer {
   int64_t ready_calls_ = 0, ready_call_ns_ = 0;          // The same: calls of what was ready, and how long one is.
   bool is_polling_ = false;                              // The same: try_next() found nothing last time,
   bool came_again_ = false;                              // and so the call in progress began with that one.
+  bool may_end_late_ = false;                            // The same: the last call ended by leave().
   struct EndedStep {
     bool is_known = false;  // There was a call before, and no pause since.
     int64_t call_ns = 0;
@@ -104,7 +106,6 @@ class Consumer {
   std::atomic<uint64_t> progress_ = 0;
   std::atomic<int> cpu_ = -1;
   std::atomic<bool> computes_ = false;
-  std::atomic<double> others_ = 0;           // The processors that other threads of the program keep busy.
   std::atomic<bool> steps_are_long_ = true;  // Or unknown.
 
   MovingAverage step_ns_ HEADPOND_GUARDED_BY(engine_state){0.05, 0.5};  // From leave() to arrive().

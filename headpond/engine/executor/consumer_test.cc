@@ -158,11 +158,19 @@ TEST(Consumer, ACallThatEndsLateIsNoStep) {
   using std::chrono::milliseconds;
   const auto [call, step] = call_and_step(milliseconds(20), true);
   EXPECT_GE(call, 20e6);
-  EXPECT_LT(step, 20e6);
-  EXPECT_GE(call_and_step(milliseconds(20), false).second, 20e6) << "control";
-  Consumer none(true);
-  none.leave_late();
-  EXPECT_EQ(none.called_before_ns(), 0) << "there was no call";
+  EXPECT_LT(step, call);
+  const auto [short_call, long_step] = call_and_step(milliseconds(20), false);
+  EXPECT_GE(long_step, 20e6) << "control";
+  EXPECT_LT(short_call, long_step);
+  Consumer once(true);
+  once.leave_late();
+  EXPECT_EQ(once.called_before_ns(), 0) << "there was no call";
+  once.leave();
+  once.leave_late();
+  const int64_t called = once.called_before_ns();
+  std::this_thread::sleep_for(milliseconds(2));
+  once.leave_late();
+  EXPECT_EQ(once.called_before_ns(), called) << "the step after that is none of the call";
 }
 
 // Calls of a microsecond at least, without a step between them; returns the time of all in the figures.

@@ -183,7 +183,7 @@ bool Executor::may_run_ahead() const {
 
 // It would take the processor from a program that computes, while there is another.
 bool Executor::is_in_the_way(const Worker& worker) const {
-  return !consumer_.is_waiting && workers_.size() > 1 && worker.is_pinned && consumer_.computes() &&
+  return !consumer_.is_waiting && workers_.size() > 1 && worker.is_pinned && pins() && consumer_.computes() &&
          worker.cpu == consumer_.cpu();
 }
 

@@ -200,7 +200,7 @@ void Executor::look_at_program() {
   const int thread = this_thread_id();
   if (std::exchange(program_thread_, thread) != thread) return;  // Each thread has a clock of its own.
   const auto others = static_cast<double>((now.process_ns - before.process_ns) - (now.own_ns - before.own_ns));
-  consumer_.count_others(std::max(others, 0.0) / static_cast<double>(now.at_ns - before.at_ns));
+  consumer_.count_others(others / static_cast<double>(now.at_ns - before.at_ns));
 }
 
 void Executor::look_at_threads() try {

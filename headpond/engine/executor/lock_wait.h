@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the calling thread has waited for a lock that functions hold while they run, as the interpreter of Python
-// has one. More threads would not end that wait earlier, so it is none for a file or a network. Not for users.
+// How long the calling thread has waited for locks that functions hold while they run, as the interpreter of Python has
+// one. More threads would not end that wait earlier, so it is none for a file or a network. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -9,5 +9,7 @@ namespace headpond::internal {
 
 /// Whoever takes such a lock for a function adds to it.
 inline constinit thread_local int64_t lock_wait_ns_by_thread = 0;
+/// The part of it that was a wait for the interpreter, and not for the turn of a function of which one call runs.
+inline constinit thread_local int64_t interpreter_wait_ns_by_thread = 0;
 
 }  // namespace headpond::internal

@@ -20,7 +20,7 @@ namespace headpond::internal {
 struct TaskUse {
   double cpu_ns = 0;
   double blocked_ns = 0;  ///< Estimated from the number of times that it gave the processor up, or lost it.
-  double lock_ns = 0;     ///< The part of it that was a wait for the lock of functions: lock_wait_ns_by_thread.
+  double lock_ns = 0;     ///< The part of it that was a wait for an interpreter: interpreter_wait_ns_by_thread.
   double queue_ns = -1;   ///< Time that it waited for its turn, as the system counts; below 0: not asked.
 };
 

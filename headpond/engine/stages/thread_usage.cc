@@ -12,7 +12,7 @@ namespace headpond::internal {
 ThreadUsage ThreadUsage::now() {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
-  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw, lock_wait_ns_by_thread};
+  return {thread_cpu_ns(), usage.ru_nvcsw, usage.ru_nivcsw, lock_wait_ns_by_thread, interpreter_wait_ns_by_thread};
 }
 
 // On a busy machine a task that computes is off the processor most of the time too, but then others took it away.
@@ -29,7 +29,7 @@ TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elap
   const double off = std::max(static_cast<double>(elapsed_ns) - cpu, 0.0);
   return {.cpu_ns = cpu,
           .blocked_ns = switches > 0 ? off * gave_up / switches : 0,
-          .lock_ns = static_cast<double>(after.lock_wait_ns - before.lock_wait_ns)};
+          .lock_ns = static_cast<double>(after.interpreter_wait_ns - before.interpreter_wait_ns)};
 }
 
 }  // namespace headpond::internal

@@ -14,6 +14,7 @@ struct ThreadUsage {
   int64_t waits = 0;         ///< How often it gave the processor up by itself,
   int64_t preempted = 0;     ///< and how often it was taken away.
   int64_t lock_wait_ns = 0;  ///< lock_wait_ns_by_thread.
+  int64_t interpreter_wait_ns = 0;
   static ThreadUsage now();
 };
 

@@ -254,11 +254,12 @@ Change without_the_lock(const Question& q) {
                                     [](Model& m) { m.blocked = 0; });
 }
 
-// Measured, and not concluded from what threads were seen to do. Fewer waits suffice where all that computes, the
-// program's step too, would fill one thread: then somebody has the lock nearly all the time.
+// Measured, and not concluded from what threads were seen to do. Fewer waits suffice where the stage and the program's
+// step together compute as much as one thread can: then some thread has the lock nearly all the time.
 Holds interpreters_lock(const Question& q) {
   constexpr double kWaits = 0.25, kFewWaits = 0.1, kOneThread = 0.15;
-  if (q.limiting == nullptr) return std::nullopt;
+  // One that waits for a processor while it has the lock makes others wait for the lock.
+  if (q.limiting == nullptr || are_processors_used_up(q)) return std::nullopt;
   const Figures& f = q.figures;
   const StageTotals& totals = q.limiting->totals;
   const double waits = share(totals.open.lock_ns + totals.make.lock_ns, totals.open.wall_ns + totals.make.wall_ns);
@@ -269,8 +270,8 @@ Holds interpreters_lock(const Question& q) {
   return Finding{.evidence = {{"share of tasks in which they wait for the interpreter's lock", waits, most},
                               {"threads' worth that computes, the step too", run, 1}},
                  .changes = {without_the_lock(q)},
-                 .findings = {"functions of Python run one at a time, and not while the program runs Python; a step of "
-                              "Headpond, and a function that releases the interpreter's lock, do"}};
+                 .findings = {"functions of Python run one at a time, and not while the program itself runs Python; "
+                              "Headpond's own steps, and functions that release the lock, run in parallel"}};
 }
 
 // A task that holds a lock runs or sleeps, and the others wait for it.
@@ -563,12 +564,16 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stall
 
 std::span<const Rule> rules() { return kRules; }
 
+// The last one that is waited for. A program that waits for the interpreter's lock with its batch ready waits for none:
+// then the one whose functions want that lock.
 const StageFigures* limiting_stage(const Figures& figures) {
   const StageFigures* found = nullptr;
+  const StageFigures* locked = nullptr;
   for (const StageFigures& stage : figures.stages) {
-    if (found == nullptr || stage.totals.starved_ns > figures.call_ns / 2) found = &stage;
+    if (stage.totals.starved_ns > figures.call_ns / 2) found = &stage;
+    if (locked == nullptr || stage.totals.make.lock_ns > locked->totals.make.lock_ns) locked = &stage;
   }
-  return found;
+  return found != nullptr ? found : locked;
 }
 
 std::string top_operator(const StageFigures& stage) {

@@ -187,9 +187,14 @@ TEST(Rules, FunctionsWaitForTheInterpretersLock) {
   figures.stages[0].totals.make.lock_ns = 0.3 * figures.stages[0].totals.make.wall_ns;
   EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
   EXPECT_EQ(judge(figures).op, "map");
-  EXPECT_THAT(judge(figures).findings, testing::Contains(testing::HasSubstr("interpreter's lock")));
+  EXPECT_THAT(judge(figures).findings, testing::Contains(testing::HasSubstr("one at a time")));
   const auto wait_less = [](Figures& f) { f.stages[0].totals.make.lock_ns *= 0.8; };
   EXPECT_NE(code_of(figures, wait_less), ReasonCode::user_lock);
+  Figures crowded = run_of(40, 58, 40);
+  crowded.stages[0].totals.make.lock_ns = 0.3 * crowded.stages[0].totals.make.wall_ns;
+  EXPECT_EQ(code_of(crowded), ReasonCode::user_lock);
+  EXPECT_NE(code_of(crowded, [](Figures& f) { f.processors = f.threads = 1; }), ReasonCode::user_lock)
+      << "they wait for the processor";
   Figures one = run_of(40, 40, 10);
   one.stages[0].totals.make.lock_ns = 0.15 * one.stages[0].totals.make.wall_ns;
   one.time_ns = one.stages[0].totals.make.cpu_ns / 0.95;  // One thread computes all the time.

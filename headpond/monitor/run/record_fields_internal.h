@@ -42,6 +42,7 @@ void fields(auto& visit, Is<TaskTimes> auto& x) {
   visit("cpu_ns", x.cpu_ns);
   visit("queue_ns", x.queue_ns);
   visit("blocked_ns", x.blocked_ns);
+  visit("lock_ns", x.lock_ns);
 }
 
 void fields(auto& visit, Is<StageTotals> auto& x) {
