@@ -315,5 +315,24 @@ TEST(LoaderFaults, AStateThatListsWhatCameEarlyIsNotForARunInOrder) {
   }
 }
 
+// The number of a file's lines is known when it is bound, but nothing above the assertion asks for it.
+TEST(LoaderFaults, ANumberThatIsNotTheAssertedOneIsToldWhereNobodyAsksForIt) {
+  const test::TempFolder folder;
+  const std::string path = folder.file("a.txt");
+  std::ofstream(path) << "one\ntwo\n";
+  const auto asserted = [&](int64_t lines) {
+    return text_lines({path}) | batch(1) | assert_cardinality(lines) | enumerate() |
+           bucket_by_sequence_length([](int64_t, const Tensor&) { return 1; }, {9}, {1, 1}, {.name = "one"}) |
+           assert_cardinality(2);
+  };
+  for (const int threads : {0, 2}) {
+    Loader wrong(asserted(3), {.threads = threads});
+    const auto next = wrong.next();
+    ASSERT_FALSE(next);
+    EXPECT_THAT(next.error().to_string(), testing::HasSubstr("expected 3 elements, the input has 2"));
+    EXPECT_EQ(loaded(asserted(2), {.threads = threads}).size(), 2U) << "control";
+  }
+}
+
 }  // namespace
 }  // namespace headpond::internal

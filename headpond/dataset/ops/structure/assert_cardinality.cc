@@ -48,14 +48,21 @@ class AssertIterator final : public Iterator {
 class AssertCardinality final : public Node {
  public:
   AssertCardinality(Facts facts, int64_t count) : Node(std::move(facts)), count_(count) {}
-  std::shared_ptr<const View> bind(const Binding& binding) const override { return view_of(input(), binding); }
+  std::shared_ptr<const View> bind(const Binding& binding) const override {
+    check_slots();
+    return view_of(input(), binding);
+  }
   std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+    check_slots();
     auto opened = feed.open(input(), binding);
     if (kind() == Kind::indexed) return opened;
     return std::make_unique<AssertIterator>(std::move(opened), count_);
   }
 
  private:
+  // Throws if the input knows another number: what is above this may never ask for it.
+  void check_slots() const { (void)slots(); }
+
   const int64_t count_;
 };
 
