@@ -26,7 +26,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 NAME = re.compile(r"^(?!namespace|extern|return|using namespace)(?:(?:struct|class|union|enum|enum class|using) (\w+)|#\s*define\s+(\w+)|\w[^\n]*?(?<![:\w.>])(\w+)\s*[({=;\[])", re.M)
 CONSTANT = re.compile(r"\b(k[A-Z]\w*)\s*[{=\[]")  # One line may define several.
 NO_NAMES = {"main", "LLVMFuzzerTestOneInput", "const", "noexcept", "override", "void", "internal", "headpond"}
-SETTINGS = {".clang-tidy", "tools/packages.txt"}  # They mean something for every source.
+SETTINGS = {".clang-tidy"}  # They mean something for every source. A new package does only for sources that begin to include it.
 ENTRIES = ("main", "LLVMFuzzerTestOneInput")
 DROPPED = re.compile(r"-(W(?!thread-safety$).*|fsanitize.*|fno-sanitize.*|f(file-prefix-map=.*|PIC|no-omit-frame-pointer|pch.*)|c|MD|O\d|Og|g\d?)$")
 WITH_NEXT = ("-isystem", "-include", "-I")
@@ -201,8 +201,9 @@ def versions(root):
     tool = subprocess.run([TIDY, "--version"], capture_output=True, text=True, check=False).stdout
     packages = [line.split("#")[0].strip() for line in (root / "tools/packages.txt").read_text(encoding="utf-8").splitlines()] \
         if (root / "tools/packages.txt").exists() else []
+    packages = [name for name in packages if name.endswith("-dev") or name == "g++"]
     try:
-        known = subprocess.run(["dpkg-query", "-W", *filter(None, packages)], capture_output=True, text=True, check=False).stdout
+        known = subprocess.run(["dpkg-query", "-W", *packages], capture_output=True, text=True, check=False).stdout
     except OSError:
         known = ""
     return tool + "".join(left_out()) + known + (root / ".clang-tidy").read_text(encoding="utf-8") + pathlib.Path(__file__).read_text(encoding="utf-8")

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Each kernel alone, called in a loop: what benchmarks/peers/kernels.py compares with other libraries by the names
 // here.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <memory>
 
@@ -86,7 +88,7 @@ Named sound_kernels() {
 std::vector<Call> all_calls() {
   std::vector<Call> calls;
   const auto add = [&calls](const Named& kernels, const std::string& input, const Tensor& tensor) {
-    for (const auto& [name, kernel] : kernels) calls.push_back({name + ", " + input, kernel, tensor});
+    for (const auto& [name, kernel] : kernels) calls.push_back({fmt::format("{}, {}", name, input), kernel, tensor});
   };
   const Tensor bytes = noisy(DType::u8, {kSide, kSide, 3}), floats = noisy(DType::f32, {kSide, kSide, 3});
   add(image_kernels(), "u8", bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -55,7 +56,7 @@ inline void take_pixels(const uint8_t* from, uint8_t* to, const TapsPart& column
 /// The same, by words that also have bytes of the next pixel, which is written after them.
 template <int kChannels>
 void take_words(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns) {
-  constexpr int64_t kWord = kChannels == 3 ? 4 : kChannels;
+  constexpr auto kWord = static_cast<int64_t>(std::bit_ceil(static_cast<unsigned>(kChannels)));
   for (int64_t x = 0; x < columns.size; ++x, to += kChannels) {
     const int64_t first = columns.first(x) * kChannels;
     if (kWord == kChannels || (first + kWord <= end && x + 1 < columns.size)) {
