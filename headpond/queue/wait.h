@@ -14,9 +14,9 @@ inline constexpr int64_t kUnbounded = -1;  ///< For a capacity or a memory limit
 
 struct Wait {
   /// The longest wait; then the call returns DeadlineExceeded. 0 or less: it does not wait for room or elements, but
-  /// sees the effects of all calls that have returned. For that it may wait, up to 20 ms, for calls that run right now.
-  /// It waits longer in one case: a dequeue of a closed queue waits until the dequeue that took its last elements has
-  /// returned.
+  /// sees the effects of all calls that have returned. For that it may wait for calls that run right now, about 20 ms
+  /// at most. It waits longer in one case: a dequeue of a closed queue waits until the dequeue that took its last
+  /// elements has returned.
   std::chrono::nanoseconds timeout = kForever;
   std::stop_token stop = {};  ///< Ends the call as Cancelled.
 };

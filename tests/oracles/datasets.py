@@ -343,6 +343,15 @@ NAMED = [
           any(own.op == "window" and (own.args.get("shift") or own.args["size"]) > own.args["size"] for own in chain)),
     Named("an element that no bucket pads to fails where it is; tf.data tells it when its bucket's batch is made (ops/bucket.h)",
           lambda chain, what, theirs, ours: bool(ours.error) and "must have length < max(bucket_boundaries)" in theirs.message),
+    Named("elements that drop_remainder drops have to fit, too; tf.data never compares their shapes (ops/batch.h)",
+          lambda chain, what, theirs, ours: what in ("an error", "number of elements") and ours.error == "InvalidArgument" and not theirs.error and
+          "shape" in ours.message and any(own.args.get("drop_remainder") for own in steps_of(chain))),
+    Named("each number of a counter is exact; tf.data adds in float16 and loses more with each step (ops/sources.h)",
+          lambda chain, what, theirs, ours: what.startswith("element ") and any(
+              own.op == "counter" and own.args.get("dtype") in ("float16",) for own in steps_of(chain))),
+    Named("a file that is cut in a record is refused before the first element, whatever of it is asked for (ops/files.h)",
+          lambda chain, what, theirs, ours: ours.error == "DataLoss" and not ours.elements and not theirs.error and not theirs.elements and
+          "fixed_length" in ops(chain)),
     Named("tf.data's ragged_batch cannot make what it has made with int32 row splits",
           lambda chain, what, theirs, ours: "RaggedTensorFromVariant" in theirs.message and "int32" in written(chain)),
     Named("batches of one size with drop_remainder have a known shape, so ragged_batch stacks them; tf.data forgets the size "

@@ -17,7 +17,9 @@
 namespace headpond {
 
 struct BatchOptions {
-  bool drop_remainder = false;  ///< Drop the last elements if they are fewer than batch_size.
+  /// Drop the last elements if they are fewer than batch_size. Errors of theirs are given all the same; tf.data never
+  /// compares the shapes of elements that it drops.
+  bool drop_remainder = false;
 };
 
 /// Stacks `batch_size` elements along a new first dimension; the last batch may be smaller. The shapes of a field must
