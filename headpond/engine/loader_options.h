@@ -39,8 +39,9 @@ struct LoaderOptions {
   /// A file to which each failed element that on_error handles is appended, before next() returns a later batch: see
   /// docs/bad_samples.md. "": none.
   std::string quarantine = "";
-  /// When there are as many threads as processors, each runs on one of its own, but for programs that compute in other
-  /// threads than the one that calls next(), as PyTorch does backwards: the system places all then. false: always.
+  /// When there are as many threads as processors, each runs on a processor of its own. If the program also computes in
+  /// other threads than the one that calls next(), as PyTorch does in its backward pass, the operating system places
+  /// all threads. false: it always does.
   bool pin_threads = true;
   /// How long ~Loader waits for functions that run. Without a value, the default, it waits until they return. With one,
   /// at least 0, it leaves their threads running after that time: whatever such a function captured or refers to must

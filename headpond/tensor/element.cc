@@ -12,7 +12,7 @@
 namespace headpond {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
+[[noreturn]] void refuse_field(const std::string& why) { throw Exception(Error(ErrorKind::InvalidArgument, why)); }
 
 }  // namespace
 
@@ -25,7 +25,8 @@ Element Element::named(std::initializer_list<std::pair<std::string, Tensor>> fie
   Element element;
   std::vector<std::string> names;
   for (const auto& [name, field] : fields) {
-    if (std::find(names.begin(), names.end(), name) != names.end()) refuse(fmt::format("the name '{}' twice", name));
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      refuse_field(fmt::format("the name '{}' twice", name));
     names.push_back(name);
     element.append(field);
   }
@@ -43,12 +44,12 @@ Element& Element::operator=(Element other) noexcept {
   return *std::construct_at(this, std::move(other));
 }
 
-void Element::refuse_index(size_t i) const { refuse(fmt::format("field {} of an element of {}", i, size_)); }
+void Element::refuse_index(size_t i) const { refuse_field(fmt::format("field {} of an element of {}", i, size_)); }
 
 const Tensor& Element::operator[](std::string_view name) const {
-  if (!names_) refuse(fmt::format("field '{}' of an element whose fields have no names", name));
+  if (!names_) refuse_field(fmt::format("field '{}' of an element whose fields have no names", name));
   const auto found = std::find(names_->begin(), names_->end(), name);
-  if (found == names_->end()) refuse(fmt::format("no field '{}'; there are: {}", name, fmt::join(*names_, ", ")));
+  if (found == names_->end()) refuse_field(fmt::format("no field '{}'; there are: {}", name, fmt::join(*names_, ", ")));
   return fields()[found - names_->begin()];
 }
 

@@ -7,7 +7,7 @@ namespace headpond::internal {
 namespace {
 
 // "running 2, finished": the progress of each input, and its position where it has one.
-std::string text_of(const std::vector<GivenInput>& all) {
+std::string texts_of(const std::vector<GivenInput>& all) {
   std::string text;
   for (const GivenInput& one : all) {
     const char* const names[] = {"untouched", "running", "finished"};
@@ -21,7 +21,7 @@ std::string after(const Dataset& dataset, int64_t count) {
   Sequence sequence(dataset, {.seed = 7});
   for (int64_t i = 0; i < count; ++i) (void)sequence.next();
   const auto state = node_state(dataset, {7, 0}, read_state(sequence.state())->state.position);
-  return text_of(given_inputs(*state));
+  return texts_of(given_inputs(*state));
 }
 
 TEST(GivenInputs, OfAMixtureAreAllReadInTurn) {

@@ -70,8 +70,8 @@ int64_t Consumer::now_leaving(bool was_short) {
 }
 
 void Consumer::leave(bool was_ready) {
-  // Unknown: it computes, so that the first steps are not held up either.
   may_end_late_ = true;
+  // Unknown: it computes, so that the first steps are not held up either.
   computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
   const bool measures = has_long_steps();
   left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
@@ -98,7 +98,10 @@ void Consumer::leave_late() {
   const int64_t now = std::max(now_ns(), left_ns_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + now - left_ns_, std::memory_order_release);
   left_ns_ = now;
-  if (left_cpu_ns_ > 0) left_cpu_ns_ = thread_cpu_ns();
+  if (left_cpu_ns_ > 0) {
+    left_cpu_ns_ = thread_cpu_ns();
+    left_on_ = std::this_thread::get_id();
+  }
   if (left_queue_ns_ >= 0) left_queue_ns_ = thread_queue_ns();
 }
 

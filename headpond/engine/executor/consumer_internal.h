@@ -27,7 +27,7 @@ class Consumer {
   /// The same, of a try_next() for which nothing was ready: until the program has its batch, it is as if it were in one
   /// call of next().
   void leave_empty();
-  /// The last call ends now, and did not end with leave(). Once after each leave(); else it does nothing.
+  /// Moves the end of the last call from leave() to now. Only the first call after a leave() does so.
   void leave_late();
   /// The step in progress does not count: the program does something else before its next call. One of try_next()
   /// ended when that returned.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the calling thread has waited for locks that functions hold while they run, as the interpreter of Python has
-// one. More threads would not end that wait earlier, so it is none for a file or a network. Not for users.
+// How long the calling thread has waited for locks that functions hold while they run, such as the lock of Python's
+// interpreter. More threads would not end such a wait earlier, so it is not counted as a wait for a file or a network.
+// Not for users.
 #pragma once
 
 #include <cstdint>

@@ -22,14 +22,14 @@ using test::TempFolder;
 using test::zlib;
 using testing::ElementsAre;
 
-constexpr RecordReaderOptions kSkip = {.on_damage = OnDamage::skip};
+constexpr RecordReaderOptions kSkipDamage = {.on_damage = OnDamage::skip};
 
 // A compressed file is inflated up to the place: none of these bytes is taken for a record.
 TEST(RecordReader, ParsesNothingOnTheWayToAPlace) {
   const Bytes plain = test::with_flipped_bit(frames_of({"a", "b", "c", "d"}), 8 * (17 + 12));
   for (const Bytes& bytes : {plain, gzip(plain), zlib(plain)}) {
     for (uint64_t place = 0; place <= 4; ++place) {
-      const auto reader = RecordReader::over("/data/x", bytes, kSkip).value();
+      const auto reader = RecordReader::over("/data/x", bytes, kSkipDamage).value();
       ASSERT_TRUE(reader->seek({place * 17, place}));
       EXPECT_EQ(reader->counts().records, 0U);
       EXPECT_EQ(reader->counts().damaged, 0U);
@@ -73,7 +73,7 @@ TEST(RecordReader, StaysWhereItWasWhenItCannotGoBehindTheEnd) {
 
 TEST(RecordReader, OfAStreamSaysThatItsPlaceIsLostUntilItIsFoundAgain) {
   const Bytes plain = frames_of({"abc", "de", "f"}), packed = gzip(plain);
-  const auto reader = RecordReader::over("/data/x", packed, kSkip).value();
+  const auto reader = RecordReader::over("/data/x", packed, kSkipDamage).value();
   ASSERT_TRUE(reader->next().value());
   EXPECT_EQ(reader->seek({plain.size() + 1, 9}).error().kind(), ErrorKind::OutOfRange);
   EXPECT_EQ(reader->position(), (RecordPosition{19, 1}));

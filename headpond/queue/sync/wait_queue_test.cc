@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using WaitQueues = QueueTest;
 
-constexpr std::chrono::nanoseconds kNone{0};
+constexpr std::chrono::nanoseconds kNoWait{0};
 
 // A store of so many things, of which calls take some.
 class Things {
@@ -61,7 +61,7 @@ TEST_F(WaitQueues, AreServedInOrderOfArrivalHoweverManyOneChangeLetsGo) {
 TEST_F(WaitQueues, ACallThatMayOvertakeDoesAndOneThatMayNotWaits) {
   Things things;
   auto large = things.take(3);
-  EXPECT_EQ(things.take(1, false, {.timeout = kNone}).get(), WaitResult::timed_out);
+  EXPECT_EQ(things.take(1, false, {.timeout = kNoWait}).get(), WaitResult::timed_out);
   auto small = things.take(1, true);
   things.add(1);
   EXPECT_EQ(small.get(), WaitResult::go);
@@ -100,7 +100,7 @@ TEST_F(WaitQueues, AStoppedTokenMakesNoAttemptAndNoPatienceMakesOne) {
   const auto count = [&](bool) { return ++attempts > 100; };
   EXPECT_EQ(queue.run(CallKind::put, {.stop = stop.get_token()}, count), WaitResult::stopped);
   EXPECT_EQ(attempts, 0);
-  EXPECT_EQ(queue.run(CallKind::put, {.timeout = kNone}, count), WaitResult::timed_out);
+  EXPECT_EQ(queue.run(CallKind::put, {.timeout = kNoWait}, count), WaitResult::timed_out);
   EXPECT_EQ(attempts, 1);
   EXPECT_EQ(queue.run(CallKind::put, {.timeout = std::chrono::nanoseconds::min()}, count), WaitResult::timed_out);
   EXPECT_EQ(queue.waiting(CallKind::put), 0);

@@ -13,13 +13,13 @@
 namespace headpond {
 namespace {
 
-constexpr const char* kOp = "sparse_batch";
+constexpr const char* kSparseBatch = "sparse_batch";
 
 Spec sparse_spec(const Spec& rows, const Shape& row_shape) {
-  if (rows.size() != 1) refuse(kOp, fmt::format("takes one field, not {}", to_string(rows)));
+  if (rows.size() != 1) refuse(kSparseBatch, fmt::format("takes one field, not {}", to_string(rows)));
   const FieldSpec& field = rows[0];
   if (field.shape.rank() != row_shape.rank()) {
-    refuse(kOp, fmt::format("row_shape {} is not of the rank of {}", row_shape.to_string(), to_string(rows)));
+    refuse(kSparseBatch, fmt::format("row_shape {} is not of the rank of {}", row_shape.to_string(), to_string(rows)));
   }
   const int64_t rank = row_shape.rank() + 1;
   const std::string prefix = field.name.empty() ? "" : field.name + ".";
@@ -45,7 +45,7 @@ int64_t* put_indices(const Tensor& row, int64_t number, int64_t* to) {
 class SparseBatch final : public Batching {
  public:
   SparseBatch(const Node::Ref& input, int64_t batch_size, const Shape& row_shape)
-      : Batching(kOp, ", row_shape=" + row_shape.to_string(), input, input->spec(), batch_size, false,
+      : Batching(kSparseBatch, ", row_shape=" + row_shape.to_string(), input, input->spec(), batch_size, false,
                  sparse_spec(input->spec(), row_shape)),
         row_shape_(row_shape) {}
 

@@ -11,7 +11,7 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr size_t kMostBytes = size_t{256} << 10;
+constexpr size_t kMostTextBytes = size_t{256} << 10;
 constexpr uint64_t kMostDepth = 1024;
 constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
@@ -84,8 +84,8 @@ class Reader {
 
 bool read_json_fast(std::string_view text, const KeyTable& keys, uint64_t max_depth, std::span<JsonValues> values) {
   if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
-  if (text.empty() || text.size() > kMostBytes || has_lone_surrogate(text)) return false;
-  static thread_local dom::parser parser(kMostBytes);
+  if (text.empty() || text.size() > kMostTextBytes || has_lone_surrogate(text)) return false;
+  static thread_local dom::parser parser(kMostTextBytes);
   const auto depth = static_cast<size_t>(std::clamp<uint64_t>(max_depth, 1, kMostDepth));
   if (parser.max_depth() != depth && parser.allocate(parser.capacity(), depth) != simdjson::SUCCESS) return false;
   dom::object object;
