@@ -68,8 +68,8 @@ def main():
     samples = measure(args, python)
     print(f"{'kernel':40} {'headpond us':>12}  others, us (times as long as headpond)")
     for case, systems in samples.items():
-        if unknown := set(systems) if "headpond" not in systems else set():
-            sys.exit(f"kernels.calls has no case {case}, of {', '.join(unknown)}")
+        if "headpond" not in systems:
+            sys.exit(f"kernels.calls has no case {case}, of {', '.join(systems)}")
         ours = systems.pop("headpond")
         others = [f"{name} {statistics.median(values):.0f} ({statistics.median(a / b for a, b in zip(values, ours)):.1f})"
                   for name, values in systems.items()]

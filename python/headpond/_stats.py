@@ -128,7 +128,10 @@ class FailedCounts(TypedDict):
 
 
 class FunctionStats(TypedDict):
-    """Figures of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took."""
+    """Figures of a function of Python in the dataset: how often it was called, and what it and waiting for the interpreter's lock took.
+
+    Of a function with serial=True lock_wait_ns also has the waits for its turn.
+    """
 
     name: str
     calls: int

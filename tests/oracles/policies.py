@@ -23,6 +23,7 @@ from torchvision.transforms import AutoAugment, AutoAugmentPolicy, Interpolation
 from torchvision.transforms.autoaugment import _apply_op
 
 SIDES = (40, 56)
+CUT_TO_15 = 15.999999046325684  # TrivialAugmentWide's bin 15 of 31: torchvision moves by 15 pixels, Headpond by 16.
 LEVELS, SHARE = 4, 0.12
 
 
@@ -50,8 +51,8 @@ def apply_ops(image, ops):
 
 def both_signs(name, magnitudes, signed, bin_number):
     magnitude = float(magnitudes[bin_number]) if magnitudes.ndim > 0 else 0.0
-    if name.startswith("Translate"):
-        magnitude = round(magnitude, 4)  # linspace in float32 may have 15.999999 for 16, which is cut to 15.
+    if name.startswith("Translate") and magnitude == CUT_TO_15:
+        magnitude = 16.0
     if name == "Solarize":
         magnitude = 255 * float(torch.linspace(1, 0, len(magnitudes))[bin_number])
     return [(name, magnitude)] + ([(name, -magnitude)] if signed and magnitude != 0 else [])

@@ -5,8 +5,8 @@
   images.py PROGRAM [NAME...]     all of them, or those of these names: real_files colors geometry policies spectra jpegs images resize
 
 Each script has a control of its own: a comparison with a wrong parameter, which must fail. real_files prints a table of how far headpond is
-from the others on real files. Where the packages cannot be installed from PyPI it says so, and ends with 2; at night, with 1. jpegs
-needs djpeg, of Debian's libjpeg-turbo-progs.
+from the others on real files. Where the packages cannot be installed from PyPI it says so, and ends with 77 (skipped); at night, with 1.
+jpegs needs djpeg, of Debian's libjpeg-turbo-progs.
 """
 import os
 import pathlib
@@ -23,7 +23,7 @@ import environment  # noqa: E402
 SCRIPTS = {"real_files": ["PROGRAM"], "colors": ["PROGRAM"], "geometry": ["PROGRAM"], "policies": ["PROGRAM"], "spectra": ["peers"],
            "jpegs": ["PROGRAM", "DJPEG"], "images": ["PROGRAM"], "resize": ["check"]}
 OF_PILLOW_9 = {"resize"}  # Others take environment.TORCH.
-UNINSTALLABLE = 2
+SKIPPED = 77
 
 
 def run(name, pythons, places):
@@ -42,7 +42,7 @@ def main():
         pythons = {False: environment.python_with(environment.TORCH), True: environment.python_with(environment.PILLOW_9)}
     except environment.NoEnvironment as error:
         print(f"skipped, as Pillow, torchvision and the others cannot be installed: {error}")
-        return 1 if os.environ.get("HEADPOND_NIGHTLY") else UNINSTALLABLE
+        return 1 if os.environ.get("HEADPOND_NIGHTLY") else SKIPPED
     djpeg = shutil.which("djpeg")
     if djpeg is None and "jpegs" in names:
         print("djpeg is missing: ./dev setup installs libjpeg-turbo-progs")

@@ -41,10 +41,10 @@ Tensor noisy(DType dtype, const Shape& shape) {
   return made;
 }
 
-using Named = std::vector<std::pair<std::string, KernelRef>>;
+using NamedKernels = std::vector<std::pair<std::string, KernelRef>>;
 
 // Of u8 and of f32.
-Named image_kernels() {
+NamedKernels image_kernels() {
   const ImageSize small = {kSmallSide, kSmallSide};
   const Corners corners = {XY{0, 0}, {255, 0}, {255, 255}, {0, 255}},
                 moved = {XY{10, 20}, {240, 5}, {250, 230}, {3, 250}};
@@ -73,9 +73,11 @@ Named image_kernels() {
           {"normalize", normalize()}};
 }
 
-Named byte_kernels() { return {{"solarize", solarize(100)}, {"posterize", posterize(3)}, {"equalize", equalize()}}; }
+NamedKernels byte_kernels() {
+  return {{"solarize", solarize(100)}, {"posterize", posterize(3)}, {"equalize", equalize()}};
+}
 
-Named sound_kernels() {
+NamedKernels sound_kernels() {
   const SpectrumOptions fft = {.window_length = 400, .hop = 160, .mels = 80};
   return {{"resample 16000 to 8000", resample({.from = 16000, .to = 8000})},
           {"resample 44100 to 16000", resample({.from = 44100, .to = 16000})},
@@ -87,7 +89,7 @@ Named sound_kernels() {
 
 std::vector<Call> all_calls() {
   std::vector<Call> calls;
-  const auto add = [&calls](const Named& kernels, const std::string& input, const Tensor& tensor) {
+  const auto add = [&calls](const NamedKernels& kernels, const std::string& input, const Tensor& tensor) {
     for (const auto& [name, kernel] : kernels) calls.push_back({fmt::format("{}, {}", name, input), kernel, tensor});
   };
   const Tensor bytes = noisy(DType::u8, {kSide, kSide, 3}), floats = noisy(DType::f32, {kSide, kSide, 3});

@@ -27,15 +27,25 @@ Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choic
   return input | padded_batch(size, options);
 }
 
-// For one field of whatever rows. A number below 0 is an error as a cost.
+// A number below 0 is an error as a cost.
+Dataset by_own_numbers(const Dataset& input, int64_t world_size, int64_t rank, const PlanChoice& choice,
+                       DistributeOptions options) {
+  options.cost_field = "0";
+  if (choice.errors) return input | distribute(world_size, rank, options);
+  return input | map([](int64_t x) { return x < 0 ? ~x : x; }, named("cost", 0)) |
+         distribute(world_size, rank, options);
+}
+
+// For one field of whatever rows.
 Dataset share_step(Random& random, const Dataset& input, const PlanChoice& choice) {
   if (input.spec().size() != 1 || input.spec()[0].shape.rank() == 0) return input;
   const int64_t world_size = among(random, 1, 3);
   DistributeOptions options{.uneven = static_cast<UnevenBatch>(among(random, 0, 2))};
   const bool is_number = input.spec()[0].shape.rank() == 1 && input.spec()[0].dtype == DType::i64;
-  if (is_number && choice.errors && one_in(random, 2)) options.cost_field = "0";
+  const bool has_costs = is_number && one_in(random, 2);
   const int64_t rank = among(random, 0, world_size - 1);
-  if (!options.cost_field.empty() || one_in(random, 2)) return input | distribute(world_size, rank, options);
+  if (has_costs) return by_own_numbers(input, world_size, rank, choice, options);
+  if (one_in(random, 2)) return input | distribute(world_size, rank, options);
   options.name = "size";
   return input | distribute(
                      world_size, rank, [](const Element& row) { return row[size_t{0}].size(); }, options);

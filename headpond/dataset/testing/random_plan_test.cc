@@ -23,6 +23,7 @@ TEST(RandomPlans, KeepTheContract) {
   const char* const given = std::getenv("HEADPOND_PLANS");
   const uint64_t plans = given == nullptr ? test::quick_or(150, 300) : static_cast<uint64_t>(std::atoll(given));
   std::map<std::string, int> met, filled;
+  size_t costs = 0;
   for (uint64_t number = 0; number < plans; ++number) {
     Random random(number);
     const Dataset plan = random_plan(random, 1 + static_cast<int>(random.below(8)));
@@ -33,6 +34,7 @@ TEST(RandomPlans, KeepTheContract) {
     EXPECT_EQ(sequence_violation(plan, {.seed = number, .may_ignore_errors = ignores}), "");
     check_fills(*plan.node(), number, filled);
     if (HasFailure()) return;
+    costs += test::times_in(text, "cost_field=");
     for (size_t at = 0; at < text.size(); at = text.find('\n', at) + 1) {
       at = text.find_first_not_of(' ', at);
       ++met[text.substr(at, text.find('(', at) - at)];
@@ -40,6 +42,7 @@ TEST(RandomPlans, KeepTheContract) {
   }
   for (const auto& [op, count] : met) std::cout << op << " " << count << ", filled " << filled[op] << "\n";
   EXPECT_GE(met.size(), 18U) << "some operators were never met";
+  EXPECT_GT(costs, 0U) << "distribute never shared by costs";
   for (const char* const op :
        {"add_noise", "concatenate", "enumerate", "from_tensor_slices", "idx", "map", "random_flip", "random_u32",
         "range", "repeat", "shard", "shuffle", "skip", "take", "zip"}) {

@@ -564,8 +564,8 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, stall
 
 std::span<const Rule> rules() { return kRules; }
 
-// The last one that is waited for. A program that waits for the interpreter's lock with its batch ready waits for none:
-// then the one whose functions want that lock.
+// If no stage is waited for, the program may wait although its batch is ready: for the interpreter's lock. Then the
+// stage counts whose functions wait longest for that lock.
 const StageFigures* limiting_stage(const Figures& figures) {
   const StageFigures* found = nullptr;
   const StageFigures* locked = nullptr;

@@ -347,25 +347,25 @@ void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsP
   const H next = hn::Set(Halves(), static_cast<int16_t>(channels));
   const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
   int64_t group = 0;
-  for (; plan.step > 0 && end >= 64 && group * plan.step + lanes <= values; ++group) {
+  for (; plan.lerp_step > 0 && end >= 64 && group * plan.lerp_step + lanes <= values; ++group) {
     const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
     const hn::RebindToUnsigned<Halves> words;
     H offsets = hn::BitCast(Halves(), hn::LoadU(words, plan.offsets.data() + group * lanes));
     offsets = hn::Add(offsets, hn::Set(Halves(), window.shift));
     const H weights = hn::LoadU(Halves(), plan.weights.data() + group * lanes);
     const H mixed = lerp_of(window.at(offsets), window.at(hn::Add(offsets, next)), weights);
-    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.step);
+    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.lerp_step);
   }
-  ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.step, values) / channels, columns.size);
+  ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.lerp_step, values) / channels, columns.size);
 }
 
 // 64 values of 128 bytes at once.
 void take_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
                   const ri::ColumnPlan& plan) {
   const int64_t values = columns.size * channels;
-  if (plan.taken == 0 || end < 128) return ri::take_words(from, end, to, columns, channels);
+  if (plan.take_step == 0 || end < 128) return ri::take_words(from, end, to, columns, channels);
   size_t group = 0;
-  for (int64_t i = 0; i < values; i += plan.taken, ++group) {
+  for (int64_t i = 0; i < values; i += plan.take_step, ++group) {
     const int64_t base = HWY_MIN(int64_t{plan.bases[group]}, end - 128);
     const B shift = hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base));
     const B offsets = hn::Add(hn::Load(Bytes(), plan.blocks[group].bytes), shift);
@@ -374,7 +374,7 @@ void take_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsP
     if (i + 64 <= values) {  // Bytes after this group's are those of the next, which come later.
       _mm512_storeu_si512(to + i, taken);
     } else {
-      _mm512_mask_storeu_epi8(to + i, ~uint64_t{0} >> (64 - HWY_MIN(values - i, plan.taken)), taken);
+      _mm512_mask_storeu_epi8(to + i, ~uint64_t{0} >> (64 - HWY_MIN(values - i, plan.take_step)), taken);
     }
   }
 }

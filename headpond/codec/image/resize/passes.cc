@@ -2,27 +2,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headpond/codec/image/resize/pass_loops_internal.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 
 namespace headpond::resize_internal {
 namespace {
-
-template <class Pixel>
-void take_pixels(const Pixel* from, Pixel* to, const TapsPart& columns) {
-  for (int64_t x = 0; x < columns.size; ++x) to[x] = from[columns.first(x)];
-}
-
-template <class T>
-void take_pixels(const T* from, T* to, const TapsPart& columns, int channels) {
-  const auto as = [&]<size_t kChannels>(std::array<T, kChannels>) {
-    using Pixel = std::array<T, kChannels>;
-    take_pixels(reinterpret_cast<const Pixel*>(from), reinterpret_cast<Pixel*>(to), columns);
-  };
-  if (channels == 1) return take_pixels<T>(from, to, columns);
-  if (channels == 2) return as(std::array<T, 2>());
-  if (channels == 3) return as(std::array<T, 3>());
-  as(std::array<T, 4>());
-}
 
 constexpr int64_t kWindow = 64, kTakeWindow = 128;  // Bytes.
 
@@ -53,43 +37,52 @@ int64_t step_for(const TapsPart& columns, int channels, const Window& window) {
   return 0;
 }
 
-}  // namespace
-
-void ColumnPlan::clear() { step = pairs = quads = taken = 0; }
-
-void ColumnPlan::make_takes(const TapsPart& columns, int channels) {
-  taken = step_for(columns, channels, {64, 1, kTakeWindow});
-  if (taken == 0) return;
+// For groups of `step` values: sets `bases`, and calls put(x, i, offset) for each value, which is the i-th of the group
+// of the last base and of pixel x, `offset` values from that base on.
+template <class Put>
+void put_groups(const TapsPart& columns, int channels, int64_t step, std::vector<int32_t>& bases, const Put& put) {
   const int64_t values = columns.size * channels;
   bases.clear();
-  blocks.assign(static_cast<size_t>((values + taken - 1) / taken), {});
-  for (int64_t begin = 0; begin < values; begin += taken) {
-    const int64_t end = std::min(begin + taken, values), base = base_of(columns, channels, begin, end);
-    uint8_t* const offset = blocks[bases.size()].bytes;
-    bases.push_back(static_cast<int32_t>(base));
-    for (int64_t i = begin; i < end; ++i) {
-      offset[i - begin] = static_cast<uint8_t>(columns.first(i / channels) * channels + i % channels - base);
+  int64_t begin = 0, base = 0, i = step;
+  for (int64_t x = 0; x < columns.size; ++x) {
+    const int64_t first = columns.first(x) * channels;
+    for (int c = 0; c < channels; ++c, ++i) {
+      if (i == step) {
+        base = base_of(columns, channels, begin, std::min(begin + step, values));
+        bases.push_back(static_cast<int32_t>(base));
+        begin += step;
+        i = 0;
+      }
+      put(x, i, first + c - base);
     }
   }
 }
 
+}  // namespace
+
+void ColumnPlan::clear() { lerp_step = pairs = quads = take_step = 0; }
+
+void ColumnPlan::make_takes(const TapsPart& columns, int channels) {
+  take_step = step_for(columns, channels, {64, 1, kTakeWindow});
+  if (take_step == 0) return;
+  blocks.assign(static_cast<size_t>((columns.size * channels + take_step - 1) / take_step), {});
+  put_groups(columns, channels, take_step, bases, [this](int64_t, int64_t i, int64_t offset) {
+    blocks[bases.size() - 1].bytes[i] = static_cast<uint8_t>(offset);
+  });
+}
+
 void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
   constexpr int64_t kLanes = 32;
-  step = step_for(columns, channels, {kLanes, 2, kWindow});
-  if (step == 0) return;
-  const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
-  bases.clear();
+  lerp_step = step_for(columns, channels, {kLanes, 2, kWindow});
+  if (lerp_step == 0) return;
+  const int64_t groups = (columns.size * channels + lerp_step - 1) / lerp_step;
   offsets.assign(static_cast<size_t>(groups * kLanes), 0);
   weights.assign(static_cast<size_t>(groups * kLanes), 0);
-  for (int64_t begin = 0; begin < values; begin += step) {
-    const int64_t end = std::min(begin + step, values), base = base_of(columns, channels, begin, end);
-    auto at = bases.size() * kLanes;
-    bases.push_back(static_cast<int32_t>(base));
-    for (int64_t i = begin; i < end; ++i, ++at) {
-      offsets[at] = static_cast<uint16_t>(columns.first(i / channels) * channels + i % channels - base);
-      weights[at] = static_cast<int16_t>(*columns.fixed(i / channels));
-    }
-  }
+  put_groups(columns, channels, lerp_step, bases, [&](int64_t x, int64_t i, int64_t offset) {
+    const size_t at = (bases.size() - 1) * kLanes + static_cast<size_t>(i);
+    offsets[at] = static_cast<uint16_t>(offset);
+    weights[at] = static_cast<int16_t>(*columns.fixed(x));
+  });
 }
 
 void ColumnPlan::make_pairs(const TapsPart& columns) {

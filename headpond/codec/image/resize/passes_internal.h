@@ -14,9 +14,9 @@ namespace headpond::resize_internal {
 /// What a row's loops need of the taps of its columns, in the order in which vectors take it. Each target has its own
 /// form, or none. The memory is kept from one image to the next.
 struct ColumnPlan {
-  /// For a lerp: groups of `step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32 for
-  /// each.
-  int64_t step = 0;  ///< 0: none; sources lie too far apart.
+  /// For a lerp: groups of `lerp_step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32
+  /// for each.
+  int64_t lerp_step = 0;  ///< 0: none; sources lie too far apart.
   std::vector<int32_t> bases;
   std::vector<uint16_t> offsets;  ///< Offset of the first value, from the base on.
   std::vector<int16_t> weights;   ///< Weight of the second value, times 2^15.
@@ -36,9 +36,9 @@ struct ColumnPlan {
   };
   std::vector<Block> blocks;
 
-  /// Where one pixel is taken: groups of `taken` values, whose sources lie within 128 bytes from `bases`, and a block
-  /// of offsets for each.
-  int64_t taken = 0;  ///< 0: none; sources lie too far apart.
+  /// Where one pixel is taken: groups of `take_step` values, whose sources lie within 128 bytes from `bases`, and a
+  /// block of offsets for each.
+  int64_t take_step = 0;  ///< 0: none; sources lie too far apart.
 
   void clear();
   void make_takes(const TapsPart& columns, int channels);

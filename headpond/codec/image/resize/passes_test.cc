@@ -109,7 +109,7 @@ TEST_F(ColumnPasses, TakeColumnsLikeTheirTwin) {
       std::fill(made.begin(), made.end(), 77);
       ColumnPlan plan;
       named.code.plan(job.part, job.channels, plan);
-      planned += plan.taken > 0;
+      planned += plan.take_step > 0;
       named.code.take_columns(job.row.data(), end, made.data(), job.part, job.channels, plan);
       ASSERT_EQ(made, expected) << named.name << ", " << job.taps.key.in << " to " << job.taps.key.out;
       named.code.take_columns(job.row.data(), end, made.data(), job.part, job.channels, {});
