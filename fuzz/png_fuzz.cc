@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // PNG from any bytes: pixels as the header says, or an error that names the file; the same into given memory, and again
-// after encoding; a region of them; the header alone must agree with the file. Checksums are made right first, because
-// almost no input would pass them.
+// after encoding; a region of them; the header alone must agree with the file; libpng alone says the same. Checksums
+// are made right first, because almost no input would pass them. The input is also taken for the compressed data of an
+// image.
 #include <zlib.h>
 
 #include <cstddef>
@@ -28,6 +29,55 @@ std::vector<std::byte> with_checksums(const uint8_t* data, size_t size) {
     for (size_t i = 0; i < 4; ++i) file[at + 8 + length + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
     at += length + 12;
   }
+  const auto bytes = std::as_bytes(std::span(file));
+  return {bytes.begin(), bytes.end()};
+}
+
+void append(std::vector<uint8_t>& to, const char* type, std::span<const uint8_t> body) {
+  const auto word = [&to](size_t value) {
+    for (int shift = 24; shift >= 0; shift -= 8) to.push_back(static_cast<uint8_t>(value >> shift));
+  };
+  word(body.size());
+  const size_t begin = to.size();
+  to.insert(to.end(), type, type + 4);
+  to.insert(to.end(), body.begin(), body.end());
+  word(crc32(0, &to[begin], static_cast<uInt>(to.size() - begin)));
+}
+
+// `data` up to the end of their last block, as far as they are blocks of deflate, as a stream with a right checksum.
+std::vector<uint8_t> stream_of(std::span<const uint8_t> data) {
+  std::vector<uint8_t> inflated(size_t{1} << 20);
+  z_stream state = {};
+  inflateInit2(&state, -15);
+  state.next_in = const_cast<Bytef*>(data.data());
+  state.avail_in = static_cast<uInt>(data.size());
+  state.next_out = inflated.data();
+  state.avail_out = static_cast<uInt>(inflated.size());
+  const bool is_whole = inflate(&state, Z_FINISH) == Z_STREAM_END;
+  inflateEnd(&state);
+  if (is_whole) data = data.first(state.total_in);
+  std::vector<uint8_t> stream = {0x78, 0x01};
+  stream.insert(stream.end(), data.begin(), data.end());
+  const auto sum = static_cast<uint32_t>(adler32(1, inflated.data(), static_cast<uInt>(state.total_out)));
+  for (int shift = 24; shift >= 0; shift -= 8) stream.push_back(static_cast<uint8_t>(sum >> shift));
+  return stream;
+}
+
+// The first bytes choose size and kind of the image, the others are its compressed data.
+std::vector<std::byte> as_image_data(std::span<const uint8_t> data) {
+  constexpr size_t kChoices = 4;
+  if (data.size() < kChoices) return {};
+  constexpr uint8_t kTypes[] = {0, 2, 4, 6, 3};
+  const uint8_t type = kTypes[data[0] % 5], depth = type != 3 && data[1] % 4 == 3 ? 16 : 8;
+  const std::vector<uint8_t> header = {
+      0, 0, 0, static_cast<uint8_t>(1 + data[2] % 80), 0, 0, 0, static_cast<uint8_t>(1 + data[3] % 80), depth, type,
+      0, 0, 0};
+  std::vector<uint8_t> file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  append(file, "IHDR", header);
+  const std::vector<uint8_t> colors(3 * 200, 0x5a);
+  if (type == 3) append(file, "PLTE", colors);
+  append(file, "IDAT", stream_of(data.subspan(kChoices)));
+  append(file, "IEND", {});
   const auto bytes = std::as_bytes(std::span(file));
   return {bytes.begin(), bytes.end()};
 }
@@ -61,9 +111,25 @@ void check_region(std::span<const std::byte> file, const headpond::Tensor& pixel
   }
 }
 
+// libpng alone gives the same.
+void check_libpng(std::span<const std::byte> file, const headpond::Result<headpond::PngImage>& image,
+                  const headpond::PngOptions& options) {
+  const auto other = headpond::internal::decode_png_by_libpng(file, options, "fuzz");
+  if (image.has_value() != other.has_value()) __builtin_trap();
+  if (!image) {
+    if (image.error().to_string() != other.error().to_string()) __builtin_trap();
+    return;
+  }
+  const headpond::Tensor &a = image->pixels, &b = other->pixels;
+  if (a.shape() != b.shape() || std::memcmp(a.data(), b.data(), a.byte_size()) != 0) __builtin_trap();
+  if (image->warnings.count != other->warnings.count || image->warnings.first != other->warnings.first)
+    __builtin_trap();
+}
+
 void check(std::span<const std::byte> file, const headpond::PngOptions& options) {
   check_heads(file, options);
   const auto image = headpond::decode_png(file, options, "fuzz");
+  check_libpng(file, image, options);
   if (!image) {
     if (!image.error().message().starts_with("fuzz: ")) __builtin_trap();
     return;
@@ -86,9 +152,11 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::span<const std::byte> raw = std::as_bytes(std::span<const uint8_t>(data, size));
   check(raw, {.max_pixels = kMaxPixels});
   const auto file = with_checksums(data, size);
+  const auto made = as_image_data({data, size});
   const int channels = size == 0 ? 0 : data[size - 1] % 5;
   for (const auto dtype : {headpond::u8, headpond::u16}) {
     check(file, {.channels = channels, .dtype = dtype, .max_pixels = kMaxPixels});
+    check(made, {.channels = channels, .dtype = dtype, .max_pixels = kMaxPixels});
   }
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "headpond/base/crc32c_internal.h"
+#include "headpond/base/upper_halves.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -28,19 +29,6 @@ constexpr std::array<uint32_t, 256> make_table() {
 }
 
 constexpr std::array<uint32_t, 256> kTable = make_table();
-
-// ISA-L's folding returns with the upper vector halves in use. Until they are cleared, every SSE instruction of this
-// thread depends on them and runs several times slower.
-#if defined(__x86_64__)
-__attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
-bool has_upper_halves() {
-  static const bool answer = __builtin_cpu_supports("avx") != 0;
-  return answer;
-}
-#else
-void clear_upper_halves() {}
-bool has_upper_halves() { return false; }
-#endif
 
 }  // namespace
 
@@ -87,7 +75,7 @@ uint32_t by_folding(uint32_t state, std::span<const std::byte> bytes) {
     state = crc32_iscsi(data, static_cast<int>(piece.size()), state);
     bytes = bytes.subspan(piece.size());
   }
-  if (has_upper_halves()) clear_upper_halves();
+  clear_upper_halves();
   return state;
 }
 

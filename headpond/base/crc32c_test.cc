@@ -11,10 +11,8 @@
 
 #include "headpond/base/crc32c_internal.h"
 #include "headpond/base/random.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
+#include "headpond/base/upper_halves.h"
+#include "headpond/base/upper_halves_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -137,30 +135,15 @@ TEST(MaskedCrc32c, OfANumberIsThatOfItsBytesTheLowestFirst) {
 }
 
 #if defined(__x86_64__)
-// Which parts of the vector registers are not in their initial state: bit 2 is the upper half of the 256-bit registers,
-// bit 6 that of the lower sixteen 512-bit ones.
-__attribute__((target("xsave"))) uint64_t dirty_halves() { return _xgetbv(1) & (1U << 2 | 1U << 6); }
-
-__attribute__((target("avx"))) void clean() { _mm256_zeroupper(); }
-
-// Not compiled for AVX: the compiler would clean up after it.
-void make_dirty() { asm volatile("vcmpps $15, %%ymm0, %%ymm0, %%ymm0" ::: "xmm0"); }
-
-bool can_ask() {
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  asm volatile("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(13), "c"(1));
-  return __builtin_cpu_supports("avx") != 0 && (a & 4) != 0;
-}
-
 TEST(Crc32c, LeavesTheUpperVectorHalvesClean) {
-  if (!can_ask())
+  if (!test::can_ask_for_dirty_halves())
     GTEST_SKIP() << "this processor does not tell which halves are in use (no AVX, or no xgetbv with ecx 1)";
   Bytes bytes = random_bytes(4096, 7);
-  make_dirty();
-  EXPECT_NE(dirty_halves(), 0U) << "the control: what is left behind must be seen";
-  clean();
+  test::make_halves_dirty();
+  EXPECT_NE(test::dirty_halves(), 0U) << "the control: what is left behind must be seen";
+  clear_upper_halves();
   by_folding(0, bytes);
-  EXPECT_EQ(dirty_halves(), 0U);
+  EXPECT_EQ(test::dirty_halves(), 0U);
 }
 #endif
 

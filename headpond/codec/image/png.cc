@@ -18,24 +18,11 @@ namespace headpond {
 namespace {
 
 using png_internal::Layout;
+using png_internal::Target;
 
 constexpr const char* kExtraChunk = "IDAT: another chunk after the image's end";
 constexpr const char* kNoMemory = "Out of memory";  // libpng says the same.
 constexpr uint32_t kNoLimit = 0x7fffffff;           // The number of pixels was checked before.
-
-// The output: consecutive rows of `row_bytes`, those of `window`.
-struct Target {
-  int channels;
-  bool is_wide;  // u16
-  ImageWindow window;
-  size_t row_bytes;
-  size_t total_bytes;
-
-  bool wants_alpha() const { return channels % 2 == 0; }
-  bool wants_color() const { return channels >= 3; }
-  size_t value_bytes() const { return is_wide ? 2 : 1; }
-  size_t pixel_bytes() const { return static_cast<size_t>(channels) * value_bytes(); }
-};
 
 // The decoding of a file. libpng reports an error by a jump back into the function that called setjmp, so nothing in
 // between may have a destructor: everything that has one lives in this object, or above it.
@@ -228,8 +215,8 @@ ErrorKind kind_of(std::string_view text) {
   return ErrorKind::DataLoss;
 }
 
-Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& layout, const Target& target,
-                              std::byte* memory, std::string_view name) {
+Result<PngWarnings> decode_by_libpng(std::span<const std::byte> file, const Layout& layout, const Target& target,
+                                     std::byte* memory, std::string_view name) {
   Session session(file, layout, target, memory);
   if (!session.is_direct() || target.window.y > 0) {
     session.decoded.resize(session.decoded_row_bytes() * (layout.is_interlaced ? layout.height : 1));
@@ -240,6 +227,12 @@ Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& lay
   std::string what = fmt::format("{}: {}, at offset {} or before", name, no_memory ? kNoMemory : text, session.at);
   return fail(no_memory ? Error::of_system(ErrorKind::ResourceExhausted, std::move(what), ENOMEM)
                         : Error(kind_of(text), std::move(what)));
+}
+
+Result<PngWarnings> decode_to(std::span<const std::byte> file, const Layout& layout, const Target& target,
+                              std::byte* memory, std::string_view name) {
+  if (layout.is_plain && png_internal::decode_plain(file, layout, target, memory)) return PngWarnings{};
+  return decode_by_libpng(file, layout, target, memory, name);
 }
 
 ImageWindow whole_of(const Layout& layout) { return {0, 0, layout.height, layout.width}; }
@@ -261,19 +254,31 @@ Result<Target> target_of(const Layout& layout, const ImageWindow& window, const 
   return target;
 }
 
-}  // namespace
-
-bool has_png() { return true; }
-
-Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options, std::string_view name) try {
+Result<PngImage> decode_whole(std::span<const std::byte> file, const PngOptions& options, std::string_view name,
+                              decltype(decode_to)& decode) {
   const auto layout = png_internal::read_layout(file, options, name);
   if (!layout) return fail(layout.error());
   const auto target = target_of(*layout, whole_of(*layout), options, name);
   if (!target) return fail(target.error());
   Tensor pixels = Tensor::empty(options.dtype, {layout->height, layout->width, target->channels});
-  auto warnings = decode_to(file, *layout, *target, pixels.mutable_data(), name);
+  auto warnings = decode(file, *layout, *target, pixels.mutable_data(), name);
   if (!warnings) return fail(std::move(warnings).error());
   return PngImage{std::move(pixels), *std::move(warnings)};
+}
+
+}  // namespace
+
+bool has_png() { return true; }
+
+Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options, std::string_view name) try {
+  return decode_whole(file, options, name, decode_to);
+} catch (const std::exception&) {
+  return codec_internal::fail_caught(name);
+}
+
+Result<PngImage> internal::decode_png_by_libpng(std::span<const std::byte> file, const PngOptions& options,
+                                                std::string_view name) try {
+  return decode_whole(file, options, name, decode_by_libpng);
 } catch (const std::exception&) {
   return codec_internal::fail_caught(name);
 }

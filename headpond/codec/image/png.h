@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// PNG images (docs/formats/png.md), decoded by libpng row by row into their final memory, and encoded. Pure functions
-// over bytes in memory, thread-safe. Error messages begin with `name`, the file's name, and give the offset and the
-// chunk. Gamma, colour profiles and texts are neither applied nor inflated. Of an animated PNG the image that other
-// readers show is decoded, and the rest is ignored. Without libpng (the
-// CMake option HEADPOND_PNG) all but png_info() and has_png() return Unimplemented, which names the component.
+// PNG images (docs/formats/png.md), decoded row by row into their final memory, the usual ones without libpng, and
+// encoded. Pure functions over bytes in memory, thread-safe. Error messages begin with `name`, the file's name, and
+// give the offset and the chunk. Gamma, colour profiles and texts are neither applied nor inflated. Of an animated PNG
+// the image that other readers show is decoded, and the rest is ignored. Without libpng (the CMake option HEADPOND_PNG)
+// all but png_info() and has_png() return Unimplemented, which names the component.
 #pragma once
 
 #include <cstddef>
@@ -62,9 +62,8 @@ struct PngImage {
 /// iff it has more than max_pixels, its pixels more than max_memory bytes, more than 128 chunks besides IDAT, or one of
 /// them has more than 8,000,000 bytes; or there is no memory.
 ///
-/// Besides the pixels it takes about 100 KB, the compressed data once more, and two rows of at most 8 bytes a pixel,
-/// which matters for very wide images; one more row when colour becomes grey, and for an interlaced image then the
-/// whole image in colour.
+/// Besides the pixels it takes about 150 KB, the compressed data once more, and four rows of at most 8 bytes a pixel,
+/// which matters for very wide images; for an interlaced image whose colour becomes grey, the whole image in colour.
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options = {},
                             std::string_view name = "png");
 
@@ -78,4 +77,11 @@ Result<PngWarnings> decode_png_into(std::span<const std::byte> file, std::span<s
 /// another, or a side is 0 or above 2^31 - 1.
 Result<std::vector<std::byte>> encode_png(const Tensor& image, int compression_level = -1);
 
+namespace internal {
+
+/// decode_png() by libpng alone, to compare with.
+Result<PngImage> decode_png_by_libpng(std::span<const std::byte> file, const PngOptions& options = {},
+                                      std::string_view name = "png");
+
+}  // namespace internal
 }  // namespace headpond

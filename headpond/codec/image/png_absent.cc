@@ -19,6 +19,10 @@ Result<PngImage> decode_png(std::span<const std::byte>, const PngOptions&, std::
   return absent(name);
 }
 
+Result<PngImage> internal::decode_png_by_libpng(std::span<const std::byte>, const PngOptions&, std::string_view name) {
+  return absent(name);
+}
+
 Result<PngWarnings> decode_png_into(std::span<const std::byte>, std::span<std::byte>, const PngOptions&,
                                     std::string_view name) {
   return absent(name);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <array>
@@ -9,6 +8,7 @@
 #include <exception>
 #include <string>
 
+#include "headpond/base/zlib_sums.h"
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_internal.h"
@@ -56,6 +56,7 @@ class Scanner {
     while (!is_done_) HEADPOND_TRY(take_chunk());
     if (!has_data()) return no_image();
     HEADPOND_TRY(check_data());
+    layout_.is_plain = !has_oddity_ && !layout_.is_animated && !layout_.is_interlaced && layout_.bit_depth >= 8;
     return layout_;
   }
 
@@ -153,9 +154,12 @@ class Scanner {
     return {};
   }
 
+  bool has_right_sum(const Chunk& chunk) const {
+    const auto checked = head_.subspan(chunk.body - 4, chunk.size + size_t{4});
+    return crc32_extend(0, checked) == word(chunk.body + chunk.size);
+  }
   Result<void> check_sum(const Chunk& chunk) const {
-    const auto* const checked = reinterpret_cast<const Bytef*>(&head_[chunk.body - 4]);
-    if (crc32(0, checked, chunk.size + 4) == word(chunk.body + chunk.size)) return {};
+    if (has_right_sum(chunk)) return {};
     return error(ErrorKind::DataLoss, fmt::format("{}: wrong checksum", shown(chunk)));
   }
 
@@ -182,7 +186,10 @@ class Scanner {
   Result<void> note_needed(const Chunk& chunk) {
     if (chunk.type == "IDAT") return note_data(chunk);
     if (chunk.type == "PLTE") return note_palette(chunk);
-    if (chunk.type == "IEND") return end();
+    if (chunk.type == "IEND") {
+      has_oddity_ = has_oddity_ || chunk.size > 0;
+      return end();
+    }
     if (chunk.type == "IHDR") return invalid(fmt::format("a second {}", shown(chunk)));
     return invalid(fmt::format("{} is an unknown critical chunk", shown(chunk)));
   }
@@ -196,6 +203,8 @@ class Scanner {
     if (begin == layout_.run_end && chunk.size <= kLargest - layout_.run_bytes) {
       layout_.run_end = end;
       layout_.run_bytes += chunk.size;
+    } else {
+      has_oddity_ = true;
     }
     layout_.data_bytes += chunk.size;
     if (chunk.size > 0) layout_.data_end = end;
@@ -206,15 +215,18 @@ class Scanner {
     if (has_data()) return invalid(fmt::format("{} comes after the image", shown(chunk)));
     if (has_colors_) return invalid(fmt::format("a second {}", shown(chunk)));
     has_colors_ = true;
+    has_oddity_ = has_oddity_ || !layout_.has_palette();
     if (!layout_.has_palette()) return {};
     if (chunk.size == 0 || chunk.size % 3 != 0 || chunk.size > 3 * 256) {
       return invalid(fmt::format("{} has {} bytes: 1 to 256 colours of 3 were expected", shown(chunk), chunk.size));
     }
+    layout_.palette_begin = chunk.body;
     layout_.palette_entries = std::min(static_cast<int>(chunk.size / 3), 1 << layout_.bit_depth);
     return {};
   }
 
   Result<void> note(const Chunk& chunk) {
+    has_oddity_ = has_oddity_ || chunk.type == "tRNS" || (checks_sums_ && !has_right_sum(chunk));
     if (chunk.type == "acTL") {
       layout_.is_animated = layout_.is_animated || !has_data();
     } else if (chunk.type == "tRNS" && layout_.has_palette() && !has_data()) {
@@ -250,6 +262,7 @@ class Scanner {
   int64_t data_chunks_ = 0;
   bool checks_sums_ = false;  // Checks critical chunks, if the whole file is in memory.
   bool has_colors_ = false;   // A PLTE chunk was seen.
+  bool has_oddity_ = false;   // Something that libpng would warn about, or a transparent colour.
   bool is_done_ = false;
 };
 

@@ -10,11 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "headpond/base/upper_halves.h"
 #include "headpond/io/compression/inflate_point_internal.h"
-
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
 
 namespace headpond {
 namespace {
@@ -30,18 +27,6 @@ struct Counters {
   std::atomic<int64_t> streams, bytes_in, bytes_out;
 };
 Counters g_counters;
-
-// ISA-L returns with the upper halves of the vector registers in use; until they are cleared, SSE code of this thread
-// runs several times slower.
-#if defined(__x86_64__)
-__attribute__((target("avx"))) void clear_upper_halves() { _mm256_zeroupper(); }
-#endif
-void clean_registers() {
-#if defined(__x86_64__)
-  static const bool has_upper_halves = __builtin_cpu_supports("avx") != 0;
-  if (has_upper_halves) clear_upper_halves();
-#endif
-}
 
 const char* text_of(int answer) {
   switch (answer) {
@@ -117,7 +102,7 @@ class InflateReader final : public ByteReader {
       state_.avail_out = static_cast<uint32_t>(to.size());
       const uint32_t before = state_.avail_in;
       const int answer = in_member_ ? go_on() : ISAL_END_INPUT;
-      clean_registers();
+      clear_upper_halves();
       const size_t got = to.size() - state_.avail_out;
       if (answer < 0 || answer == ISAL_NEED_DICT) return damaged_behind(got, text_of(answer));
       if (in_member_ && !in_header_ && state_.block_state == ISAL_BLOCK_FINISH) {
