@@ -16,7 +16,7 @@
 #include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -14,7 +14,7 @@
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/inflated/chunk_cache_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv.h"
 #include "headpond/io/text/gzip_lines.h"
 #include "headpond/io/zlib_test_internal.h"

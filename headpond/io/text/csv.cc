@@ -14,7 +14,7 @@
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
 #include "headpond/io/text/text_file_internal.h"

@@ -12,7 +12,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/io/archive/tar_sample_file.h"
 #include "headpond/io/archive/tar_test_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv.h"
 #include "headpond/io/text/line_file.h"
 #include "tests/test_files.h"

@@ -8,8 +8,8 @@
 #include "headpond/base/log.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 
 namespace headpond::internal {
 int64_t settled_change_of(const MappedFile& file) {

@@ -7,7 +7,7 @@
 
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_test_internal.h"
 #include "tests/test_files.h"
