@@ -230,7 +230,7 @@ TEST_F(GzipChunksTest, KeepsChunksInMemoryAsLongAsItMay) {
   EXPECT_GE(inflated(false), 2 * once - 2) << "each chunk anew";
 }
 
-TEST_F(GzipChunksTest, LivesWithAKeptIndexThatIsDamagedOrGone) {
+TEST_F(GzipChunksTest, LivesWithACachedIndexThatIsDamagedOrGone) {
   put(line_text(4000));
   const Records expected = chunked_lines().value();
   const auto good = test::get_file(index_file());
@@ -254,7 +254,7 @@ TEST_F(GzipChunksTest, LivesWithAKeptIndexThatIsDamagedOrGone) {
 }
 
 // With a right checksum.
-TEST_F(GzipChunksTest, AKeptIndexThatIsWrongNeverGivesAWrongRecord) {
+TEST_F(GzipChunksTest, ACachedIndexThatIsWrongNeverGivesAWrongRecord) {
   put(line_text(4000));
   const Records expected = chunked_lines().value();
   const auto good = test::get_file(index_file());
