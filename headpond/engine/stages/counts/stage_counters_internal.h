@@ -12,7 +12,7 @@
 
 #include "headpond/base/math/log_histogram.h"
 #include "headpond/engine/loader_stats.h"
-#include "headpond/engine/stages/crowding_internal.h"
+#include "headpond/engine/stages/counts/crowding_internal.h"
 
 namespace headpond::internal {
 
