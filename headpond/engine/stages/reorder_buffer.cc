@@ -343,12 +343,12 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
 
 // Elements that are opened before they are made are not shown if nobody could see the span. Of a stream fewer may come
 // than were asked for.
-void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const {
+void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const {
   constexpr int64_t kVisibleNs = 1000;
   if (done.opened && done.opened->size > 0 && done.run.elapsed_ns < kVisibleNs) return;
   const int64_t opened = done.opened ? done.opened->elements : 0;
   const bool is_made_when_opened = done.opened && done.opened->size == 0;
-  trace_.show_task({.unit = unit,
+  trace_.show_task({.item = shown,
                     .first = task.item ? task.first : trace::kNoArg,
                     .count = task.item ? task.count : opened,
                     .ended_ns = done.run.ended_ns,
@@ -357,7 +357,7 @@ void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTra
                     .holds_operators = task.is_sampled || task.is_probed});
 }
 
-ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace::Unit& unit, Context& context) {
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace::Item& shown, Context& context) {
   Done done;
   const bool is_traced = trace::enabled();
   hand_over_point();
@@ -379,7 +379,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   });
   done.run.ended_ns = now_ns();
   done.run.elapsed_ns = done.run.ended_ns - began;
-  if (is_traced) show_task(task, done, unit);
+  if (is_traced) show_task(task, done, shown);
   done.run.read_bytes = bytes_read_by_thread - read_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
@@ -397,11 +397,11 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
 
 int64_t ReorderBuffer::run(Task& task, Context& context) {
   const uint64_t progress_before = host_.consumer.progress();
-  const StageTrace::Unit unit{static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_};
+  const StageTrace::Item shown{static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_};
   Done done;
   {
     const Unlocked unlocked(host_.lock);
-    done = carry_out(task, unit, context);
+    done = carry_out(task, shown, context);
   }
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
@@ -419,7 +419,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     done.run.assembled_ns = std::max(task.item->ready_ns - done.run.ended_ns, int64_t{0});
   }
   if (done.run.assembled_ns > trace::internal::kShortTaskNs && trace::enabled()) {
-    trace_.show_assembling(unit, done.run.ended_ns, done.run.assembled_ns);
+    trace_.show_assembling(shown, done.run.ended_ns, done.run.assembled_ns);
   }
   task_ended(task, done.run);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
@@ -540,7 +540,7 @@ StageFigures ReorderBuffer::figures() const {
   StageFigures figures = facts_of(stage_);
   figures.name = name_;
   figures.is_capped = host_.options.run_ahead >= 0 && host_.is_root(*stage_.node);
-  figures.unit_bytes = costs_.largest_bytes();
+  figures.item_bytes = costs_.largest_bytes();
   account_.fill(figures);
   return figures;
 }

@@ -74,8 +74,8 @@ class ReorderBuffer : public ItemMaker {
   using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
 
   void begin_arrow(WorkItem& item) const;
-  Done carry_out(const Task& task, const StageTrace::Unit& unit, Context& context);
-  void show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const;
+  Done carry_out(const Task& task, const StageTrace::Item& shown, Context& context);
+  void show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;

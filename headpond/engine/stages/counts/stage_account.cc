@@ -41,7 +41,7 @@ void StageAccount::fill(StageFigures& figures) const {
   figures.totals = counters_.totals();
   figures.operators = operators_;
   figures.crowding = counters_.crowding.exponent();
-  figures.unit_ns = counters_.item_ns.values();
+  figures.item_ns = counters_.item_ns.values();
 }
 
 }  // namespace headpond::internal

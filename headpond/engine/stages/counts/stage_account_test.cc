@@ -164,7 +164,7 @@ TEST(StageAccount, GivesAVerdictTimesOfItemsAndErrors) {
   stage.account.item_ready(ready_item(1));
   StageFigures figures;
   stage.account.fill(figures);
-  EXPECT_EQ(figures.unit_ns, std::vector<float>{5});
+  EXPECT_EQ(figures.item_ns, std::vector<float>{5});
   EXPECT_EQ(figures.operators.at(0).op, "map");
   EXPECT_EQ(stage.account.nodes().size(), 1U);
   EXPECT_EQ(figures.id, stage.account.id());
