@@ -185,7 +185,7 @@ Figures Engine::figures() {
   add_machine(figures, cpu);
   figures.memory = static_cast<double>(*options.memory);
   figures.held_by_program = static_cast<double>(accounts.program().bytes());
-  figures.batch_bytes = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().unit_bytes);
+  figures.batch_bytes = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().item_bytes);
   return figures;
 }
 

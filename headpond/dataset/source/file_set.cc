@@ -122,7 +122,7 @@ bool is_same(const FileStamp& stamp, const FileMark& mark) {
 FileStamp trusted(FileStamp stamp) {
   const int64_t now =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  if (stamp.changed_ns > now - youngest_kept_ns) stamp.changed_ns = 0;
+  if (stamp.changed_ns > now - youngest_cached_ns) stamp.changed_ns = 0;
   return stamp;
 }
 
@@ -207,7 +207,7 @@ namespace {
 // Opens, in parallel, the files whose counts are not known. Once an error was found that all ends with, the rest is
 // left.
 std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOptions& options,
-                          const std::vector<CountedFile>& kept, bool stay_open, const ParallelFor& parallel) {
+                          const std::vector<CountedFile>& cached, bool stay_open, const ParallelFor& parallel) {
   std::vector<Look> looks(found.size());
   std::atomic<bool> is_over = false;
   const Stamps stamps(found.empty() ? "" : found.front().path);
@@ -215,9 +215,9 @@ std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOpti
     const auto n = static_cast<size_t>(i);
     if (is_over) return;
     try {
-      const auto stamp = kept.empty() ? Result<FileStamp>() : stamps.of(found[n].path);
-      if (!kept.empty() && stamp && stamp->is_proof() && *stamp == kept[n].stamp) {
-        looks[n].counted = kept[n];
+      const auto stamp = cached.empty() ? Result<FileStamp>() : stamps.of(found[n].path);
+      if (!cached.empty() && stamp && stamp->is_proof() && *stamp == cached[n].stamp) {
+        looks[n].counted = cached[n];
         return;
       }
       looks[n] = opened_with_retries([&] { return look_into(found[n].path, options); });
@@ -274,18 +274,18 @@ std::string stamp_of_all(const std::vector<Look>& looks) {
   return fmt::format("written={:08x}", digest);
 }
 
-void keep_counts(const SetIndex& index, const std::optional<KeptSet>& kept, const std::vector<Look>& looks) {
+void keep_counts(const SetIndex& index, const std::optional<CachedSet>& cached, const std::vector<Look>& looks) {
   std::vector<CountedFile> counts;
   counts.reserve(looks.size());
   for (const Look& look : looks) counts.push_back(look.counted);
-  if (kept && counts == kept->files) return;
+  if (cached && counts == cached->files) return;
   std::vector<std::shared_ptr<const RecordIndex>> offsets;
   offsets.reserve(looks.size());
   for (size_t n = 0; n < looks.size(); ++n) {
-    const bool is_unchanged = kept && counts[n] == kept->files[n] && looks[n].offsets == nullptr;
-    offsets.push_back(is_unchanged ? kept->offsets(n) : looks[n].offsets);
+    const bool is_unchanged = cached && counts[n] == cached->files[n] && looks[n].offsets == nullptr;
+    offsets.push_back(is_unchanged ? cached->offsets(n) : looks[n].offsets);
   }
-  (void)index.keep(counts, offsets);  // What cannot be kept is counted again.
+  (void)index.keep(counts, offsets);  // What cannot be cached is counted again.
 }
 
 }  // namespace
@@ -297,12 +297,12 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   for (const FoundFile& file : found) paths.push_back(file.path);
   const bool keeps = options_.keep_counts && found.size() > 1;
   const SetIndex index(fmt::format("{} {}", options_.op, options_.reader), paths);
-  kept_ = keeps ? index.read() : std::nullopt;
-  const std::vector<CountedFile> kept = kept_ ? kept_->files : std::vector<CountedFile>();
+  cached_ = keeps ? index.read() : std::nullopt;
+  const std::vector<CountedFile> cached = cached_ ? cached_->files : std::vector<CountedFile>();
   g_reserved -= std::exchange(reserved_, 0);  // Gives back what an earlier try reserved.
   reserved_ = reserve_files(std::min(found.size(), options_.most_open));
   const bool stay_open = found.size() <= reserved_;
-  std::vector<Look> looks = look_at(found, options_, kept, stay_open, parallel);
+  std::vector<Look> looks = look_at(found, options_, cached, stay_open, parallel);
   const auto was_opened = [](const Look& look) { return look.file != nullptr; };
   if (options_.checks_neighbours && std::any_of(looks.begin(), looks.end(), was_opened)) {
     looks = look_at(found, options_, {}, stay_open, parallel);
@@ -325,8 +325,8 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   }
   listing.data = fmt::format("files={}, digest={:08x}", found.size(), digest_of(found, looks));
   listing.stamp = stamp_of_all(looks);
-  if (keeps && is_whole) keep_counts(index, kept_, looks);
-  if (!is_whole) kept_.reset();  // Its files have other numbers.
+  if (keeps && is_whole) keep_counts(index, cached_, looks);
+  if (!is_whole) cached_.reset();  // Its files have other numbers.
   hold(looks);
   return listing;
 }
@@ -442,8 +442,9 @@ KnownFile FileSet::known(size_t n) const {
     const MutexLock lock(mu_);
     if (n < offsets_.size()) known.offsets = offsets_[n];
   }
-  const bool is_kept = kept_ && kept_->files[n].stamp == known.stamp && kept_->files[n].mark == listing_.files[n].mark;
-  if (known.offsets == nullptr && is_kept) known.offsets = kept_->offsets(n);
+  const bool is_cached =
+      cached_ && cached_->files[n].stamp == known.stamp && cached_->files[n].mark == listing_.files[n].mark;
+  if (known.offsets == nullptr && is_cached) known.offsets = cached_->offsets(n);
   return known;
 }
 

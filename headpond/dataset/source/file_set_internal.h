@@ -62,8 +62,8 @@ class OpenSourceFile {
 /// Limits for one set, and for all sets of the program together: a program may map about 65,000 files.
 inline constexpr size_t kMostOpenFiles = 32'768, kMostOpenOfAllSets = 40'000;
 
-/// How long ago a file must have changed for its counts to be kept. Tests lower it.
-inline std::atomic<int64_t> youngest_kept_ns = 2'000'000'000;
+/// How long ago a file must have changed for its counts to be cached. Tests lower it.
+inline std::atomic<int64_t> youngest_cached_ns = 2'000'000'000;
 
 struct FileSetOptions {
   std::string op = "";  ///< The node's operator.
@@ -157,7 +157,7 @@ class FileSet {
   mutable size_t reserved_ = 0;                                     // How much of kMostOpenOfAllSets is reserved.
   // File n is in the entry n modulo their number, which is guarded by the mutex of its number in opening_.
   mutable std::vector<Pooled> pool_;
-  mutable std::optional<KeptSet> kept_;  // Written as listing_.
+  mutable std::optional<CachedSet> cached_;  // Written as listing_.
   mutable std::map<size_t, Failure> failed_ HEADPOND_GUARDED_BY(mu_);
   mutable std::vector<std::unique_ptr<const SourceFile>> replaced_ HEADPOND_GUARDED_BY(mu_);  // Texts may lie in them.
   mutable std::set<size_t> left_out_ HEADPOND_GUARDED_BY(mu_);  // Files whose skipped parts are in the log.

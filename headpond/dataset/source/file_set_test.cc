@@ -194,7 +194,7 @@ TEST(FileSet, TriesAgainWhatMayPassAndGivesUpAfterAWhile) {
 TEST(FileSet, ThreadsThatAskForTheSameFileOpenItOnce) {
   const test::TempFolder cache, data;
   setenv("XDG_CACHE_HOME", cache.path().c_str(), 1);
-  const int64_t before = youngest_kept_ns.exchange(-1'000'000'000);
+  const int64_t before = youngest_cached_ns.exchange(-1'000'000'000);
   for (const char* name : {"a", "b"}) test::put_file(data.file(name), test::to_bytes("x"));
   const auto open = [](const std::string&) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -219,7 +219,7 @@ TEST(FileSet, ThreadsThatAskForTheSameFileOpenItOnce) {
     }
   }
   EXPECT_EQ(g_opened, 1);
-  youngest_kept_ns = before;
+  youngest_cached_ns = before;
   unsetenv("XDG_CACHE_HOME");
 }
 
@@ -287,15 +287,15 @@ TEST(FileSet, ReadsAgainWhatMayPassFromAFileThatIsOpenedAgain) {
   first_retry_ns = before;
 }
 
-class KeptCounts : public testing::Test {
+class CachedCounts : public testing::Test {
  protected:
   void SetUp() override {
     setenv("XDG_CACHE_HOME", cache_.path().c_str(), 1);
-    youngest_kept_ns = -1'000'000'000;
+    youngest_cached_ns = -1'000'000'000;
   }
   void TearDown() override {
     unsetenv("XDG_CACHE_HOME");
-    youngest_kept_ns = 2'000'000'000;
+    youngest_cached_ns = 2'000'000'000;
   }
 
   void put(const std::string& name, const std::string& text) { test::put_file(data_.file(name), test::to_bytes(text)); }
@@ -315,7 +315,7 @@ class KeptCounts : public testing::Test {
   const test::TempFolder cache_, data_;
 };
 
-TEST_F(KeptCounts, SpareOpeningUntilARecordIsAskedFor) {
+TEST_F(CachedCounts, SpareOpeningUntilARecordIsAskedFor) {
   put("a", "xx");
   put("b", "yyy");
   EXPECT_EQ(opened(dataset()), 2);
@@ -327,7 +327,7 @@ TEST_F(KeptCounts, SpareOpeningUntilARecordIsAskedFor) {
   EXPECT_EQ(elements(dataset()).size(), 5U);
 }
 
-TEST_F(KeptCounts, AFileThatChangedIsCountedAnew) {
+TEST_F(CachedCounts, AFileThatChangedIsCountedAnew) {
   put("a", "xx");
   put("b", "yyy");
   EXPECT_EQ(opened(dataset()), 2);
@@ -339,7 +339,7 @@ TEST_F(KeptCounts, AFileThatChangedIsCountedAnew) {
   EXPECT_EQ(opened(dataset()), 0);
 }
 
-TEST_F(KeptCounts, AFileThatChangesBeforeItIsOpenedIsNotMixedWithTheOthers) {
+TEST_F(CachedCounts, AFileThatChangesBeforeItIsOpenedIsNotMixedWithTheOthers) {
   const int64_t before = first_retry_ns.exchange(1);
   put("a", "xx");
   put("b", "yyy");
@@ -354,15 +354,15 @@ TEST_F(KeptCounts, AFileThatChangesBeforeItIsOpenedIsNotMixedWithTheOthers) {
   first_retry_ns = before;
 }
 
-TEST_F(KeptCounts, AFileThatChangedJustNowIsCountedAgain) {
-  youngest_kept_ns = 3'600'000'000'000;
+TEST_F(CachedCounts, AFileThatChangedJustNowIsCountedAgain) {
+  youngest_cached_ns = 3'600'000'000'000;
   put("a", "xx");
   put("b", "yyy");
   EXPECT_EQ(opened(dataset()), 2);
   EXPECT_EQ(opened(dataset()), 2);
 }
 
-TEST_F(KeptCounts, OfAFileThatIsReplacedWhileItIsReadAreOfOneContent) {
+TEST_F(CachedCounts, OfAFileThatIsReplacedWhileItIsReadAreOfOneContent) {
   put("a", "xx");
   put("b", "yyy");
   bool is_replaced = false;
@@ -380,7 +380,7 @@ TEST_F(KeptCounts, OfAFileThatIsReplacedWhileItIsReadAreOfOneContent) {
   EXPECT_EQ(dataset.cardinality(), 2 + 5);
 }
 
-TEST_F(KeptCounts, AStateBelongsToDataWhereverItLies) {
+TEST_F(CachedCounts, AStateBelongsToDataWhereverItLies) {
   const auto lines = [](const test::TempFolder& folder) { return text_lines(folder.file("*")); };
   put("a", "x");
   put("b", "yyy");
@@ -399,7 +399,7 @@ TEST_F(KeptCounts, AStateBelongsToDataWhereverItLies) {
   EXPECT_FALSE(Sequence::restored(lines(other), {}, before.state())) << "another name";
 }
 
-TEST_F(KeptCounts, LeavesOutWhatIsLostAndKeepsNothingThen) {
+TEST_F(CachedCounts, LeavesOutWhatIsLostAndKeepsNothingThen) {
   put("a", "xx");
   std::filesystem::create_symlink("/no/such/file", data_.file("b"));
   const auto open = [](const std::string& path) {

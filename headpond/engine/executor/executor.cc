@@ -19,7 +19,8 @@ Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, I
       cpus_(allowed_cpus()),
       threads_(threads),
       shared_(shared ? std::make_unique<SharedThreads::Member>(shared) : nullptr),
-      io_ceiling_(options.io_threads) {}
+      io_ceiling_(options.io_threads),
+      watch_(lock) {}
 
 void Executor::add(std::shared_ptr<WorkSource> source, const WorkSource* parent) {
   const auto is_parent = [parent](const auto& other) { return other.get() == parent; };
@@ -129,17 +130,7 @@ void Executor::wait(uint64_t seen) {
     return consumer_.progress() == seen && !stopped_ && !is_interrupted();
   };
   const SharedThreads::Lending lending(shared_ ? shared_->all() : nullptr);
-  if (is_long_wait(seen)) {
-    look_at_threads();
-    const CpuTimes before = cpu_times();
-    while (waits()) lock_.wait(ready_);
-    const CpuTimes after = cpu_times();
-    seen_.ns += static_cast<double>(after.at_ns - before.at_ns);
-    seen_.process_cpu_ns += static_cast<double>(after.process_ns - before.process_ns);
-    seen_.process_system_ns += static_cast<double>(after.system_ns - before.system_ns);
-    seen_.own_cpu_ns += static_cast<double>(after.own_ns - before.own_ns);
-  }
-  while (waits()) lock_.wait(ready_);
+  watch_.wait(ready_, waits);
   consumer_.is_waiting = false;
 }
 
@@ -159,7 +150,8 @@ void Executor::count_take() {
   for (const auto& source : sources_) any_blocking = any_blocking || source->is_blocking();
   const int64_t work_ns = work_ns_ - std::exchange(work_ns_at_take_, work_ns_);
   if (consumer_.count_take(work_ns, any_blocking)) wake();
-  if (consumer_.has_long_steps()) look_at_program();
+  if (!consumer_.has_long_steps()) return;
+  if (const auto others = watch_.look_at_others(consumer_.arrived_ns())) consumer_.count_others(*others);
 }
 
 // One processor is left to a program that computes between two calls.

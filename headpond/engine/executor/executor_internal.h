@@ -3,11 +3,8 @@
 // is.
 #pragma once
 
-#include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -19,30 +16,11 @@
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/shared_threads_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/thread_watch_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 
 namespace headpond::internal {
-
-/// What a thread does when no source has work for it.
-class IdleWork {
- public:
-  virtual ~IdleWork() = default;
-  virtual bool has_idle_work() const HEADPOND_REQUIRES(engine_state) = 0;
-  /// Gives the lock up meanwhile. `doing`: where to say what it does.
-  virtual void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) = 0;
-};
-
-/// Samples that are taken while the program waits, so that they cost it no time.
-struct SeenInWaits {
-  double ns = 0;                                    ///< Time of the waits that were looked at:
-  double process_cpu_ns = 0;                        ///< - processor time of all threads of the process;
-  double process_system_ns = 0;                     ///< - the part of it in the kernel;
-  double own_cpu_ns = 0;                            ///< - of the Loader's threads and the one in next().
-  std::map<const char*, SeenDoing> doing = {};      ///< What threads did in the tasks of each stage, by its name.
-  std::map<const void*, SeenDoing> operators = {};  ///< The same in operators of samples, by their nodes.
-};
 
 class Executor {
  public:
@@ -50,7 +28,7 @@ class Executor {
   /// has its own.
   Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, IdleWork& idle, const LoaderOptions& options,
            int threads, const std::shared_ptr<SharedThreads>& shared = nullptr);
-  /// What the threads keep alive: it owns this, and what the constructor was given. Before anything else.
+  /// Threads keep `owner` alive, which owns this and what the constructor was given. To be called before all else.
   void set_owner(const std::weak_ptr<void>& owner) { owner_ = owner; }
 
   /// Sources in order of importance: nearest to the program first. `parent`: the new one comes right after it; null:
@@ -65,15 +43,15 @@ class Executor {
   /// All work of all sources was begun, and there are some.
   bool is_at_the_end() const HEADPOND_REQUIRES(engine_state);
 
-  /// There may be work that was not there before. Wakes one thread for it.
+  /// There may be new work. Wakes one thread for it.
   void wake() HEADPOND_REQUIRES(engine_state);
   /// Something is ready that the program may wait for.
   void made_progress() HEADPOND_REQUIRES(engine_state);
 
   // ---- By the program's thread.
-  /// Does a little of what is needed next. Returns false if there was nothing that it may do. Unless it `may_wait`,
-  /// what threads would do is left to them until batches are known to cost less than handing them over: a function may
-  /// well take long, or wait for what the program does next.
+  /// Runs one task that the next element needs. Returns false if there was none that it may run. If it may not wait, it
+  /// leaves tasks to the workers until batches are known to cost less than handing them over: a function may take long,
+  /// or wait for what the program does next.
   bool help(Context& context, bool may_wait) HEADPOND_EXCLUDES(engine_state);
   /// Sleeps until something is ready that was not when `seen` was read from Consumer::progress().
   void wait(uint64_t seen) HEADPOND_EXCLUDES(engine_state);
@@ -94,12 +72,12 @@ class Executor {
   const std::vector<int>& cpus() const { return cpus_; }
   bool has_workers() const HEADPOND_REQUIRES(engine_state) { return !workers_.empty(); }
   int io_threads() const HEADPOND_REQUIRES(engine_state) { return static_cast<int>(io_workers_.size()); }
-  /// Once it has started: those that the system gave.
+  /// After the start: the workers that the system gave. Before it: threads().
   int worker_count() const HEADPOND_REQUIRES(engine_state) {
     return started_ ? static_cast<int>(workers_.size()) : threads_;
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
-  const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
+  const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return watch_.seen_in_waits(); }
   /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow,
   /// version=0)".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
@@ -110,21 +88,18 @@ class Executor {
   std::string take_warning() HEADPOND_REQUIRES(engine_state) { return std::exchange(warning_, {}); }
 
  private:
-  struct Worker {
+  struct Worker : WatchedThread {
     Thread thread;
     CondVar wake;
     int cpu = -1;  // The CPU that it is pinned to while `is_pinned`; -1: none.
     bool is_pinned = false;
     bool asleep = false;
-    const char* doing = nullptr;
-    const WorkSource* source = nullptr;  // That of the task that it does.
-    int id = 0;                          // The system's; 0: it has not begun.
-    std::atomic<const void*> in_operator = nullptr;
+    const WorkSource* source = nullptr;  // That of its task.
   };
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
-  /// How many ns it took. `running`: where to say whose task runs.
+  /// Returns how many ns it took. Sets `running` to the task's source meanwhile.
   int64_t run(Task& task, Context& context, const WorkSource*& running) HEADPOND_REQUIRES(engine_state);
   int permits() const HEADPOND_REQUIRES(engine_state);
   bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
@@ -144,13 +119,6 @@ class Executor {
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
   void wait_for_threads() HEADPOND_REQUIRES(engine_state);
-  struct CpuTimes {
-    int64_t at_ns = 0, process_ns = 0, system_ns = 0, own_ns = 0;
-  };
-  CpuTimes cpu_times() HEADPOND_REQUIRES(engine_state);
-  void look_at_program() HEADPOND_REQUIRES(engine_state);
-  void look_at_threads() HEADPOND_REQUIRES(engine_state);
-  bool is_long_wait(uint64_t seen) HEADPOND_REQUIRES(engine_state);
 
   EngineLock& lock_;
   Consumer& consumer_;
@@ -169,14 +137,11 @@ class Executor {
   int running_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Tasks that compute.
   int alive_ HEADPOND_GUARDED_BY(engine_state) = 0;    // Threads.
   int io_ceiling_ HEADPOND_GUARDED_BY(engine_state);
-  bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker looks for memory by itself.
+  bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker polls for free memory.
   int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
   const WorkSource* helped_source_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // The program's thread, in help().
-  SeenInWaits seen_ HEADPOND_GUARDED_BY(engine_state);
-  int64_t next_look_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  CpuTimes program_seen_ HEADPOND_GUARDED_BY(engine_state);  // When look_at_program() looked last.
-  int program_thread_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  ThreadWatch watch_;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::string warning_ HEADPOND_GUARDED_BY(engine_state);
 };

@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <new>
 #include <utility>
 
-#include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
-#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {
@@ -23,20 +20,18 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kUntilReport{1};  // A thread that takes longer to end is reported.
 constexpr std::chrono::milliseconds kPollMemory{5};
-constexpr std::chrono::milliseconds kShortWait{2};
-constexpr int64_t kBetweenLooksNs = 20'000'000, kBetweenProgramLooksNs = 200'000'000;
-constexpr size_t kMostLookedAt = 16;
-constexpr size_t kMostOperators = 1024;  // Functions make others, any number of them.
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
 }  // namespace
 
 bool Executor::start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) {
   try {
+    watch_.add(worker);
     worker.thread = Thread(name, [this, owner = owner_.lock(), &worker, body] { (this->*body)(worker); });
     ++alive_;
     return true;
   } catch (const std::exception& error) {  // The system has no more threads: those that are there do it.
+    watch_.remove(worker);
     if (!std::exchange(warned_, true)) {
       warning_ = fmt::format("Loader: thread {} is not started: {}", name, error.what());
     }
@@ -162,77 +157,6 @@ void Executor::sleep(Worker& self) {
     lock_.wait(self.wake);
     self.asleep = false;
   }
-}
-
-// ---- what is seen while the program waits
-
-// Waits so long that looking at the threads costs nothing beside it, and the last look is a while ago.
-bool Executor::is_long_wait(uint64_t seen) {
-  if (!kCounts) return false;
-  const int64_t now = now_ns();
-  if (now < next_look_ns_) return false;
-  const auto until = steady_clock::now() + kShortWait;
-  while (consumer_.progress() == seen && !stopped_ && !is_interrupted()) {
-    if (!lock_.wait_until(ready_, until)) break;
-  }
-  if (consumer_.progress() != seen || stopped_ || is_interrupted()) return false;
-  next_look_ns_ = now + kBetweenLooksNs;
-  return true;
-}
-
-// The process's clock comes after the threads': see process_cpu_ns().
-Executor::CpuTimes Executor::cpu_times() {
-  CpuTimes times{.own_ns = thread_cpu_ns()};
-  for (const auto* workers : {&workers_, &io_workers_}) {
-    for (const Worker& worker : *workers) times.own_ns += worker.id != 0 ? cpu_ns_of(worker.id) : 0;
-  }
-  times.process_ns = process_cpu_ns();
-  times.system_ns = process_system_ns();
-  times.at_ns = now_ns();
-  return times;
-}
-
-// What its threads compute beside the one that calls next(), which is this one.
-void Executor::look_at_program() {
-  if (consumer_.arrived_ns() < program_seen_.at_ns + kBetweenProgramLooksNs) return;
-  const CpuTimes now = cpu_times();
-  const CpuTimes before = std::exchange(program_seen_, now);
-  const int thread = this_thread_id();
-  if (std::exchange(program_thread_, thread) != thread) return;  // Each thread has a clock of its own.
-  const auto others = static_cast<double>((now.process_ns - before.process_ns) - (now.own_ns - before.own_ns));
-  consumer_.count_others(others / static_cast<double>(now.at_ns - before.at_ns));
-}
-
-void Executor::look_at_threads() try {
-  struct Look {
-    const Worker* worker;
-    const char* stage;
-    int id;
-    const void* in_operator = nullptr;  // Null: in none, or not all the time.
-    Doing doing = Doing::unknown;
-  };
-  std::vector<Look> looks;
-  for (const auto* workers : {&workers_, &io_workers_}) {
-    for (const Worker& worker : *workers) {
-      if (worker.doing != nullptr && worker.id != 0 && looks.size() < kMostLookedAt)
-        looks.push_back({&worker, worker.doing, worker.id});
-    }
-  }
-  {
-    const Unlocked unlocked(lock_);
-    for (Look& look : looks) {
-      const void* const before = look.worker->in_operator.load(std::memory_order_relaxed);
-      look.doing = doing_of(look.id);
-      const bool stayed = look.worker->in_operator.load(std::memory_order_relaxed) == before;
-      look.in_operator = stayed ? before : nullptr;
-    }
-  }
-  for (const Look& look : looks) {
-    seen_.doing[look.stage].add(look.doing);
-    const bool has_room = seen_.operators.size() < kMostOperators || seen_.operators.contains(look.in_operator);
-    if (look.in_operator != nullptr && has_room) seen_.operators[look.in_operator].add(look.doing);
-  }
-} catch (const std::bad_alloc&) {  // It is not seen then.
 }
 
 std::string Executor::stage_in_progress() const {

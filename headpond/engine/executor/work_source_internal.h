@@ -43,7 +43,7 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   /// True iff claim() would give work. `needed_now`: only what the consumer's next element needs.
   virtual bool has_work(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool claim(ThreadRole role, bool needed_now, Task& task) HEADPOND_REQUIRES(engine_state) = 0;
-  /// Does a claimed task, and gives the lock up meanwhile. Returns how many ns the work took.
+  /// Does a claimed task. Gives the lock up meanwhile. Returns how many ns the work took.
   virtual int64_t run(Task& task, Context& context) HEADPOND_REQUIRES(engine_state) = 0;
   /// Its work waits, so it runs on io threads.
   virtual bool is_blocking() const HEADPOND_REQUIRES(engine_state) = 0;
@@ -63,6 +63,15 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   bool is_paused HEADPOND_GUARDED_BY(engine_state) = false;
   /// The epoch of the program that it works for.
   uint64_t epoch HEADPOND_GUARDED_BY(engine_state) = 0;
+};
+
+/// What a thread does when no source has work for it.
+class IdleWork {
+ public:
+  virtual ~IdleWork() = default;
+  virtual bool has_idle_work() const HEADPOND_REQUIRES(engine_state) = 0;
+  /// Gives the lock up meanwhile. `doing`: where to say what it does.
+  virtual void do_idle_work(const char*& doing) HEADPOND_REQUIRES(engine_state) = 0;
 };
 
 }  // namespace headpond::internal

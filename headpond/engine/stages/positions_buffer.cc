@@ -6,8 +6,8 @@
 
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/source/in_memory.h"
+#include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
-#include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 
 namespace headpond::internal {

@@ -10,9 +10,9 @@
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/stages/counts/thread_usage_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
-#include "headpond/engine/stages/thread_usage_internal.h"
 #include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {
@@ -25,7 +25,6 @@ constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
-constexpr int64_t kLongEnoughToCompareNs = 50'000;
 
 StageCounters& counters_of(StageHost& host, const Node& node, const char* name) {
   const Locked locked(host.lock);
@@ -46,16 +45,13 @@ Error error_of(const Work& work) {
 }  // namespace
 
 ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
-    : host_(host),
-      stage_(stage),
-      account_(host.accounts.of(stage.input != nullptr ? *stage.input : *stage.node)),
+    : ItemMaker(host, stage),
+      memory_account_(host.accounts.of(stage.input != nullptr ? *stage.input : *stage.node)),
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
-      element_bytes_(taken_bytes(*stage.node)),
       name_(name_of(stage)),
       trace_(name_),
       costs_(host.costs_of(*stage.node)),
-      is_root_(host.is_root(*stage.node)),
-      counters_(internal::counters_of(host, *stage.node, trace_.name())) {
+      account_(counters_of(host, *stage.node, trace_.name()), host.consumer, host.is_root(*stage.node)) {
   if (stage.blocking) costs_.declare_blocking();
 }
 
@@ -72,18 +68,18 @@ Got ReorderBuffer::next(Context& context, Element& out) {
     }
     WorkItems dropped;
     const Locked locked(host_.lock);
-    counters_.holes += std::exchange(holes_given_, 0);
+    account_.add_holes(std::exchange(holes_given_, 0));
     if (take(dropped)) {
       context.left_out += current_->left_out + left_out_.exchange(0);
       continue;
     }
     if (!items_.empty() || !ended_ || opening_) {
-      is_asked_too_early();
+      asked_too_early();
       return Got::pending;
     }
     context.left_out += left_out_.exchange(0);
     if (!lost_) return Got::end;
-    ++counters_.errors;
+    account_.add_error();
     return context.fail(std::exchange(lost_, {}));
   }
 }
@@ -98,7 +94,7 @@ void ReorderBuffer::count_given(Got got) {
   holes_given_ += got == Got::hole ? 1 : 0;
   if (got != Got::error) return;
   const Locked locked(host_.lock);  // A program may end at its first error, and look.
-  ++counters_.errors;
+  account_.add_error();
 }
 
 Got ReorderBuffer::give_in_any_order(Context& context, Element& out) {
@@ -160,33 +156,28 @@ bool ReorderBuffer::take(WorkItems& dropped) {
 void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
-  count_ready_bytes(-current_->bytes);
-  ++counters_.takes;
-  is_starved_ = false;
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
-  const StageTrace::Ready ready = this->ready();
-  ready_seen_ += static_cast<double>(ready.items);
+  const int64_t ready = ready_items();
+  account_.item_taken(current_->bytes, ready);
   if (trace::enabled()) {
-    trace_.show_take({static_cast<int64_t>(epoch), current_->ordinal}, current_->has_arrow, current_->ready_ns, ready);
+    trace_.show_take({static_cast<int64_t>(epoch), current_->ordinal}, current_->has_arrow, current_->ready_ns,
+                     {ready, account_.ready_bytes()});
   }
   // Waking a thread for each cheap item would cost more than the item.
   if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
 }
 
-// Counted by the clock that runs while the program is in next(): what a stage lacks at other times holds nobody up.
-void ReorderBuffer::is_asked_too_early() {
-  if (trace_.lacks_takes() && trace::enabled()) trace_.show_ready(ready());  // What was left, before a wait.
-  if (!kCounts || is_starved_) return;
-  ++counters_.late;
-  is_starved_ = true;
-  // The program's own wait began with its call.
-  starved_since_ = is_root_ ? host_.consumer.called_before_ns() : host_.consumer.called_ns(now_ns());
+void ReorderBuffer::asked_too_early() {
+  if (trace_.lacks_takes() && trace::enabled()) {  // What was left, before a wait.
+    trace_.show_ready({ready_items(), account_.ready_bytes()});
+  }
+  account_.asked_too_early();
 }
 
 void ReorderBuffer::count_read(int64_t bytes) {
   if (!kCounts || bytes == 0) return;
   const Locked locked(host_.lock);
-  counters_.read_bytes += bytes;
+  account_.add_read(bytes);
 }
 
 void ReorderBuffer::close() {
@@ -206,7 +197,7 @@ void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
     host_.memory.release(std::exchange((*item)->reserved, 0));
     if (!(*item)->ready) continue;
     host_.memory.remove_ready((*item)->bytes);
-    count_ready_bytes(-(*item)->bytes);
+    account_.item_dropped((*item)->bytes);
   }
   dropped.insert(dropped.end(), first, items_.end());
   items_.erase(first, items_.end());
@@ -233,25 +224,13 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   if (closed_) return false;
   if (const auto* const item = find_unclaimed(role, needed_now)) {
     claim_rows(*item, task);
-    task_begins(task);
+    account_.task_begins(task);
     return true;
   }
   if (!may_open(role, needed_now)) return false;
   claim_open(task);
-  task_begins(task);
+  account_.task_begins(task);
   return true;
-}
-
-void ReorderBuffer::task_begins(Task& task) {
-  ++inside_;
-  task.is_measured = task.is_long;
-  if (!kCounts) return;
-  const TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
-  task.is_measured = task.is_measured || meter.is_due();
-  task.asks_queue = task.is_measured && meter.is_queue_due();
-  if (idle_since_ == 0) return;
-  const int64_t idle_ns = now_ns() - std::exchange(idle_since_, 0);
-  counters_.add_idle(idle_ns, idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns);
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
@@ -305,7 +284,7 @@ void ReorderBuffer::claim_open(Task& task) {
 
 // ---- how far ahead
 
-ReorderBuffer::Room ReorderBuffer::room() const {
+Room ReorderBuffer::room() const {
   const int64_t bytes = bytes_of_item(elements_to_open());
   const int64_t ceiling = host_.options.run_ahead;
   if (ceiling == 0) return Room::ahead_enough;
@@ -353,12 +332,8 @@ struct ReorderBuffer::Done {
   std::shared_ptr<WorkItem> opened;
   Got got = Got::value;
   Error error;  // Thrown.
-  int64_t elapsed_ns = 0;
   bool waited = false;
-  int64_t ended_ns = 0;
-  int64_t assembled_ns = 0;  // After that; 0: it was not the item's last task.
-  TaskUse use;               // For a measured task.
-  int64_t read_bytes = 0;
+  TaskRun run;
 };
 
 // From the task that was sampled, whose operators the trace shows, to where the item is taken. An item has one arrow.
@@ -368,21 +343,21 @@ void ReorderBuffer::begin_arrow(WorkItem& item) const {
 
 // Elements that are opened before they are made are not shown if nobody could see the span. Of a stream fewer may come
 // than were asked for.
-void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const {
+void ReorderBuffer::show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const {
   constexpr int64_t kVisibleNs = 1000;
-  if (done.opened && done.opened->size > 0 && done.elapsed_ns < kVisibleNs) return;
+  if (done.opened && done.opened->size > 0 && done.run.elapsed_ns < kVisibleNs) return;
   const int64_t opened = done.opened ? done.opened->elements : 0;
   const bool is_made_when_opened = done.opened && done.opened->size == 0;
-  trace_.show_task({.unit = unit,
+  trace_.show_task({.item = shown,
                     .first = task.item ? task.first : trace::kNoArg,
                     .count = task.item ? task.count : opened,
-                    .ended_ns = done.ended_ns,
-                    .elapsed_ns = done.elapsed_ns,
+                    .ended_ns = done.run.ended_ns,
+                    .elapsed_ns = done.run.elapsed_ns,
                     .made = task.item ? task.count : (is_made_when_opened ? opened : 0),
                     .holds_operators = task.is_sampled || task.is_probed});
 }
 
-ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace::Unit& unit, Context& context) {
+ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace::Item& shown, Context& context) {
   Done done;
   const bool is_traced = trace::enabled();
   hand_over_point();
@@ -392,7 +367,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
   const int64_t read_before = bytes_read_by_thread;
   done.error = error_of([&] {
-    const MemoryAccount::Scope allocating(account_);
+    const MemoryAccount::Scope allocating(memory_account_);
     if (task.is_sampled || task.is_probed) {
       task.is_sampled ? make_sampled_rows(*task.item, task.first, task.count, context)
                       : make_probed_rows(*task.item, task.first, task.count, context);
@@ -402,18 +377,18 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
     const OpeningScope scope(&host_, this, nullptr);
     done.got = open(task.count, context, done.opened);
   });
-  done.ended_ns = now_ns();
-  done.elapsed_ns = done.ended_ns - began;
-  if (is_traced) show_task(task, done, unit);
-  done.read_bytes = bytes_read_by_thread - read_before;
+  done.run.ended_ns = now_ns();
+  done.run.elapsed_ns = done.run.ended_ns - began;
+  if (is_traced) show_task(task, done, shown);
+  done.run.read_bytes = bytes_read_by_thread - read_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
   if (task.is_measured) {
     const ThreadUsage after = ThreadUsage::now();
-    done.use = use_of(usage, after, done.elapsed_ns);
-    if (queued >= 0) done.use.queue_ns = static_cast<double>(std::max(thread_queue_ns() - queued, int64_t{0}));
-    done.waited = task.is_long && has_waited(usage, after, done.elapsed_ns);
+    done.run.use = use_of(usage, after, done.run.elapsed_ns);
+    if (queued >= 0) done.run.use.queue_ns = static_cast<double>(std::max(thread_queue_ns() - queued, int64_t{0}));
+    done.waited = task.is_long && has_waited(usage, after, done.run.elapsed_ns);
   }
   host_.memory.note_peak();
   hand_over_point();
@@ -422,53 +397,43 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
 
 int64_t ReorderBuffer::run(Task& task, Context& context) {
   const uint64_t progress_before = host_.consumer.progress();
-  const StageTrace::Unit unit{static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_};
+  const StageTrace::Item shown{static_cast<int64_t>(epoch), task.item ? task.item->ordinal : opened_};
   Done done;
   {
     const Unlocked unlocked(host_.lock);
-    done = carry_out(task, unit, context);
+    done = carry_out(task, shown, context);
   }
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
     sampling_ = false;
-    costs_.add_sampled(done.elapsed_ns);
-    operator_costs_ = operator_costs();
-    operator_nodes_ = operator_nodes();
+    costs_.add_sampled(done.run.elapsed_ns);
+    account_.set_operators(operator_costs(), operator_nodes());
   }
   if (done.error) {
     item_lost(task, std::move(done.error));
   } else if (!task.item) {
-    item_opened(task, done.opened, done.got, done.elapsed_ns, progress_before);
+    item_opened(task, done.opened, done.got, done.run.elapsed_ns, progress_before);
     task.item = std::move(done.opened);
-  } else if (rows_made(task, done.elapsed_ns)) {
+  } else if (rows_made(task, done.run.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
-    done.assembled_ns = std::max(task.item->ready_ns - done.ended_ns, int64_t{0});
+    done.run.assembled_ns = std::max(task.item->ready_ns - done.run.ended_ns, int64_t{0});
   }
-  if (done.assembled_ns > trace::internal::kShortTaskNs && trace::enabled()) {
-    trace_.show_assembling(unit, done.ended_ns, done.assembled_ns);
+  if (done.run.assembled_ns > trace::internal::kShortTaskNs && trace::enabled()) {
+    trace_.show_assembling(shown, done.run.ended_ns, done.run.assembled_ns);
   }
-  task_ended(task, done);
+  task_ended(task, done.run);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
-  return done.elapsed_ns + done.assembled_ns;
+  return done.run.elapsed_ns + done.run.assembled_ns;
 }
 
-void ReorderBuffer::task_ended(const Task& task, const Done& done) {
-  if (!kCounts) return;
-  TaskMeter& meter = task.opens_item ? counters_.open : counters_.make;
-  task.is_measured ? meter.add_measured(done.elapsed_ns, done.use) : meter.add(done.elapsed_ns);
-  meter.add_assembling(done.assembled_ns);
-  counters_.read_bytes += done.read_bytes;
-  if (!task.opens_item && done.elapsed_ns > kLongEnoughToCompareNs) {
-    counters_.crowding.add(done.ended_ns - done.elapsed_ns, done.ended_ns, inside_, task.count);
-  } else if (inside_ == 1) {
-    counters_.crowding.none_left(done.ended_ns);
-  }
-  if (--inside_ > 0 || unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
+void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {
+  if (!kCounts || !account_.task_ended(task, run)) return;
+  if (unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
   // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
   if (host_.consumer.is_inline() && host_.options.run_ahead != 0) return;
-  idle_for_ = room();
-  if (idle_for_ == Room::no_memory) trace_.show_refused_memory();
-  idle_since_ = idle_for_ == Room::yes ? 0 : done.ended_ns;
+  const Room room = this->room();
+  if (room == Room::no_memory) trace_.show_refused_memory();
+  account_.set_room(room, run.ended_ns);
 }
 
 void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) {
@@ -476,7 +441,7 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
   {
     const Unlocked unlocked(host_.lock);
     error = error_of([&] {
-      const MemoryAccount::Scope scope(account_);
+      const MemoryAccount::Scope scope(memory_account_);
       assemble(*task.item, context);
     });
   }
@@ -501,7 +466,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   unclaimed_rows_ += item->size;
   ahead_ += counted(*item);
   items_.push_back(item);
-  ahead_seen_ += static_cast<double>(items_.size());
+  account_.item_opened(static_cast<int64_t>(items_.size()));
   if (item->size == 0) item_ready(*item);
   if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.
 }
@@ -516,34 +481,16 @@ void ReorderBuffer::item_ready(WorkItem& item) {
   if (item.dropped || closed_) return;
   item.ready = true;
   item.ready_ns = now_ns();
-  elements_made_ += item.elements;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
-  count_ready_bytes(item.bytes);
   const int64_t largest = costs_.largest_bytes();
   const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
   costs_.add_completed(item.elements, item.bytes, item.ready_ns - item.begun_ns, most_bytes);
-  count_ready(item, item.ready_ns);
+  const bool is_next = any_order_ || &item == items_.front().get();
+  account_.item_ready({item.elements, item.bytes, item.begun_ns, item.ready_ns, is_next});
+  if (kCounts) host_.last_ready_ns.store(item.ready_ns, std::memory_order_relaxed);
   if (costs_.largest_bytes() > largest && element_bytes_ < 0) expect_bytes();
-  if (any_order_ || &item == items_.front().get()) host_.made_progress();
-}
-
-void ReorderBuffer::count_ready_bytes(int64_t more) {
-  ready_bytes_ += more;
-  counters_.ready_bytes += more;
-}
-
-void ReorderBuffer::count_ready(const WorkItem& item, int64_t now) {
-  if (!kCounts) return;
-  counters_.elements += item.elements;
-  counters_.ready_bytes_peak = std::max(counters_.ready_bytes_peak, counters_.ready_bytes);
-  host_.last_ready_ns.store(now, std::memory_order_relaxed);
-  counters_.units.add(static_cast<float>(now - item.begun_ns));
-  if (is_starved_ && (any_order_ || &item == items_.front().get())) {
-    is_starved_ = false;
-    const int64_t starved_ns = host_.consumer.called_ns(now) - starved_since_;
-    counters_.add_starved(std::max(starved_ns, int64_t{0}));
-  }
+  if (is_next) host_.made_progress();
 }
 
 // What is open already is going to be as large as the largest so far.
@@ -571,43 +518,30 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
 // ---- figures
 
 // An item may hold nothing but the end.
-StageTrace::Ready ReorderBuffer::ready() const {
+int64_t ReorderBuffer::ready_items() const {
   const auto has_elements = [](const auto& item)
                                 HEADPOND_REQUIRES(engine_state) { return item->ready && item->elements > 0; };
-  return {.items = std::count_if(items_.begin(), items_.end(), has_elements), .bytes = ready_bytes_};
+  return std::count_if(items_.begin(), items_.end(), has_elements);
 }
 
 StageStats ReorderBuffer::stats() const {
-  StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_, .elements = elements_made_};
+  StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_};
   stats.element_ns = costs_.element_ns();
   stats.unit_ns = costs_.latency_ns();
   stats.target = target();
   stats.ahead = static_cast<int64_t>(items_.size());
-  stats.ready = ready().items;
-  stats.mean_ready = taken_ > 0 ? ready_seen_ / static_cast<double>(taken_) : 0;
+  stats.ready = ready_items();
   stats.unit_bytes = costs_.largest_bytes();
-  stats.operators = operator_costs_;
-  stats.totals = counters_.totals();
-  stats.starved_p50_ns = counters_.starved.quantile(0.5);
-  stats.starved_p99_ns = counters_.starved.quantile(0.99);
-  stats.idle_p50_ns = counters_.idle.quantile(0.5);
-  stats.idle_p99_ns = counters_.idle.quantile(0.99);
-  stats.mean_ahead = opened_ > 0 ? ahead_seen_ / static_cast<double>(opened_) : 0;
-  stats.ready_bytes = counters_.ready_bytes;
-  stats.ready_bytes_peak = counters_.ready_bytes_peak;
+  account_.fill(stats);
   return stats;
 }
 
 StageFigures ReorderBuffer::figures() const {
   StageFigures figures = facts_of(stage_);
   figures.name = name_;
-  figures.id = id();
-  figures.totals = counters_.totals();
-  figures.operators = operator_costs_;
-  figures.is_capped = host_.options.run_ahead >= 0 && is_root_;
-  figures.unit_bytes = costs_.largest_bytes();
-  figures.crowding = counters_.crowding.exponent();
-  figures.unit_ns = counters_.units.values();
+  figures.is_capped = host_.options.run_ahead >= 0 && host_.is_root(*stage_.node);
+  figures.item_bytes = costs_.largest_bytes();
+  account_.fill(figures);
   return figures;
 }
 

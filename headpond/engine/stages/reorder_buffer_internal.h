@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "headpond/dataset/node.h"
-#include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/stages/any_order_internal.h"
 #include "headpond/engine/stages/cost_model_internal.h"
+#include "headpond/engine/stages/counts/stage_account_internal.h"
+#include "headpond/engine/stages/item_maker_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
 #include "headpond/engine/stages/stage_trace_internal.h"
@@ -24,14 +25,14 @@
 
 namespace headpond::internal {
 
-class ReorderBuffer : public WorkSource {
+class ReorderBuffer : public ItemMaker {
  public:
   ReorderBuffer(StageHost& host, const Stage& stage);
 
   // ---- By the consumer: one thread at a time, without the lock.
   Got next(Context& context, Element& out) HEADPOND_EXCLUDES(engine_state);
   void visit_state(StateVisitor& visitor);
-  /// Nobody takes any more.
+  /// The consumer takes no more.
   void close() HEADPOND_EXCLUDES(engine_state);
 
   // ---- WorkSource.
@@ -42,12 +43,12 @@ class ReorderBuffer : public WorkSource {
   bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return ended_; }
   bool is_closed() const HEADPOND_REQUIRES(engine_state) override { return closed_; }
   StageStats stats() const HEADPOND_REQUIRES(engine_state) override;
-  /// The same for all buffers that count together: of each epoch, and at each place of a plan that reads one dataset.
-  const void* id() const { return &counters_; }
-  /// What a verdict is made of, but for what threads were seen to do.
+  /// The same for buffers that share counters: of all epochs, and of all places where a plan reads one dataset.
+  const void* id() const { return account_.id(); }
+  /// The stage's figures for a verdict, without what threads were seen to do.
   StageFigures figures() const HEADPOND_REQUIRES(engine_state);
   /// The nodes of stats().operators.
-  const std::vector<const Node*>& nodes() const HEADPOND_REQUIRES(engine_state) { return operator_nodes_; }
+  const std::vector<const Node*>& nodes() const HEADPOND_REQUIRES(engine_state) { return account_.nodes(); }
   const char* trace_name() const override { return trace_.name(); }
   std::string titles() const override { return titles_of(stage_); }
 
@@ -63,52 +64,18 @@ class ReorderBuffer : public WorkSource {
   void item_lost(const Task& task, Error why) HEADPOND_REQUIRES(engine_state);
 
  protected:
-  // ---- What the kinds of buffers are made of. By threads that work, without the lock.
-  /// Opens the next item, with about so many elements. Returns value, end, or pending: not yet. One thread at a time.
-  virtual Got open(int64_t elements, Context& context, std::shared_ptr<WorkItem>& item) = 0;
-  virtual void make_rows(WorkItem& item, int64_t first, int64_t count, Context& context) = 0;
-  /// The same, and measures what each operator costs meanwhile. One thread at a time.
-  virtual void make_sampled_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
-    make_rows(item, first, count, context);
-  }
-  /// Shows in a trace what each operator does. Any number of threads at once.
-  virtual void make_probed_rows(WorkItem& item, int64_t first, int64_t count, Context& context) {
-    make_rows(item, first, count, context);
-  }
-  /// Once, after all rows were made.
-  virtual void assemble(WorkItem& item, Context& context) = 0;
-
-  // ---- By the consumer, without the lock.
-  /// The position after the last element that was given, as the operator's own iterator has it.
-  virtual void visit_position(StateVisitor& visitor) = 0;
-  /// The next element of an item that was taken; end: there was no more.
-  virtual Got give(WorkItem& item, Context& context, Element& out) = 0;
-
-  // ---- Under the lock.
-  /// While nobody samples.
-  virtual std::vector<OperatorCost> operator_costs() const { return {}; }
-  virtual std::vector<const Node*> operator_nodes() const { return {}; }
-  /// The next item to be taken is broken: all items are dropped, and open() goes on in another way.
-  virtual void refuse_broken(WorkItem& /*item*/) HEADPOND_REQUIRES(engine_state) {}
-  void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }  ///< There is more after all.
-
-  // ---- By the consumer, without the lock.
-  /// It read so much itself, outside of any task.
+  /// open() has more items after all.
+  void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }
+  /// By the consumer, without the lock: it read so much itself, outside of any task.
   void count_read(int64_t bytes) HEADPOND_EXCLUDES(engine_state);
-
-  StageHost& host_;
-  const Stage stage_;
-  const MemoryAccount* const account_;  ///< The account of what its tasks allocate, but for other operators in them.
-  const bool any_order_;                ///< What is ready first is given first; then an item has one element.
-  const int64_t element_bytes_;         ///< taken_bytes() of the stage's node; -1: differs.
 
  private:
   struct Done;
   using WorkItems = std::vector<std::shared_ptr<WorkItem>>;
 
   void begin_arrow(WorkItem& item) const;
-  Done carry_out(const Task& task, const StageTrace::Unit& unit, Context& context);
-  void show_task(const Task& task, const Done& done, const StageTrace::Unit& unit) const;
+  Done carry_out(const Task& task, const StageTrace::Item& shown, Context& context);
+  void show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) const;
@@ -117,29 +84,27 @@ class ReorderBuffer : public WorkSource {
   void claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) HEADPOND_REQUIRES(engine_state);
   bool may_open(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
-  enum class Room : uint8_t { yes, ahead_enough, no_memory };
   Room room() const HEADPOND_REQUIRES(engine_state);
   int64_t target() const HEADPOND_REQUIRES(engine_state);
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
   void expect_bytes() HEADPOND_REQUIRES(engine_state);
-  StageTrace::Ready ready() const HEADPOND_REQUIRES(engine_state);
-  // What counts for LoaderOptions::run_ahead.
+  int64_t ready_items() const HEADPOND_REQUIRES(engine_state);
+  // What an item counts for LoaderOptions::run_ahead.
   int64_t counted(const WorkItem& item) const { return stage_.mode == ExecutionMode::rows ? 1 : item.elements; }
-  // From item `from` on. They are to be destroyed without the lock, as elements may be large.
+  // Drops the items from `from` on. The caller destroys them without the lock, as elements may be large.
   void drop_items(WorkItems& dropped, int64_t from) HEADPOND_REQUIRES(engine_state);
   bool take(WorkItems& dropped) HEADPOND_REQUIRES(engine_state);
-  void task_begins(Task& task) HEADPOND_REQUIRES(engine_state);
-  void task_ended(const Task& task, const Done& done) HEADPOND_REQUIRES(engine_state);
-  void count_ready(const WorkItem& item, int64_t now) HEADPOND_REQUIRES(engine_state);
-  void count_ready_bytes(int64_t more) HEADPOND_REQUIRES(engine_state);
-  void is_asked_too_early() HEADPOND_REQUIRES(engine_state);
+  void task_ended(const Task& task, const TaskRun& run) HEADPOND_REQUIRES(engine_state);
+  void asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
   std::string position();
   Got give_one(Context& context, Element& out);
   Got give_in_any_order(Context& context, Element& out);
   void count_given(Got got) HEADPOND_EXCLUDES(engine_state);
 
+  const MemoryAccount* const memory_account_;  // Of what its tasks allocate, but for other operators in them.
+  const bool any_order_;                       // What is ready first is given first; then an item has one element.
   const std::string name_;
   StageTrace trace_;
 
@@ -158,26 +123,15 @@ class ReorderBuffer : public WorkSource {
   uint64_t stalled_at_ HEADPOND_GUARDED_BY(engine_state) = UINT64_MAX;
   int64_t opening_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Reserved for the item that is being opened.
   int64_t opened_ HEADPOND_GUARDED_BY(engine_state) = 0, taken_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items.
-  int64_t elements_made_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
-  double ready_seen_ HEADPOND_GUARDED_BY(engine_state) = 0, ahead_seen_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  int64_t ready_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);  // Destroyed with this.
+  WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);     // Destroyed with this.
   bool is_lost_ HEADPOND_GUARDED_BY(engine_state) = false;
   Error lost_ HEADPOND_GUARDED_BY(engine_state);  // Until it is given.
   CostModel costs_ HEADPOND_GUARDED_BY(engine_state);
-  const bool is_root_;
-  StageCounters& counters_ HEADPOND_GUARDED_BY(engine_state);
-  int64_t inside_ HEADPOND_GUARDED_BY(engine_state) = 0;         // Tasks that run.
-  bool is_starved_ HEADPOND_GUARDED_BY(engine_state) = false;    // Somebody waits for an item,
-  int64_t starved_since_ HEADPOND_GUARDED_BY(engine_state) = 0;  // since Consumer::called_ns() was this.
-  int64_t idle_since_ HEADPOND_GUARDED_BY(engine_state) = 0;     // 0: there is room.
-  Room idle_for_ HEADPOND_GUARDED_BY(engine_state) = Room::yes;
   bool sampling_ HEADPOND_GUARDED_BY(engine_state) = false;
-  std::vector<OperatorCost> operator_costs_ HEADPOND_GUARDED_BY(engine_state);
-  std::vector<const Node*> operator_nodes_ HEADPOND_GUARDED_BY(engine_state);
+  StageAccount account_;
 };
 
 /// The caller adds it to an executor. Threads may begin with it at once, unless it is paused.

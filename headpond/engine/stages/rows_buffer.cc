@@ -13,8 +13,8 @@
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/function.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
-#include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/io/file/bytes_read.h"
 

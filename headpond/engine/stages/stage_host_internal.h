@@ -19,8 +19,8 @@
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 #include "headpond/engine/stages/cost_model_internal.h"
-#include "headpond/engine/stages/operator_accounts_internal.h"
-#include "headpond/engine/stages/stage_counters_internal.h"
+#include "headpond/engine/stages/counts/operator_accounts_internal.h"
+#include "headpond/engine/stages/counts/stage_counters_internal.h"
 
 namespace headpond::internal {
 

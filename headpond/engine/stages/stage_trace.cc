@@ -37,33 +37,33 @@ void StageTrace::show_task(const Task& task) const {
                           .value = 0,
                           .kind = trace::Kind::span,
                           .category = trace::Category::op,
-                          .args = {&kTaskArgs, {task.unit.epoch, task.unit.number, task.first, task.count}}};
+                          .args = {&kTaskArgs, {task.item.epoch, task.item.ordinal, task.first, task.count}}};
   if (task.holds_operators) return trace::internal::record(span);
-  trace::internal::record_task(span, {this, &kTasksArgs, task.unit.number, task.made});
+  trace::internal::record_task(span, {this, &kTasksArgs, task.item.ordinal, task.made});
 }
 
-void StageTrace::show_assembling(const Unit& unit, int64_t began_ns, int64_t length_ns) const {
+void StageTrace::show_assembling(const Item& item, int64_t began_ns, int64_t length_ns) const {
   trace::internal::record({.name = "assemble",
                            .start_ns = began_ns,
                            .length_ns = length_ns,
                            .value = 0,
                            .kind = trace::Kind::span,
                            .category = trace::Category::op,
-                           .args = {&kTakeArgs, {unit.epoch, unit.number}}});
+                           .args = {&kTakeArgs, {item.epoch, item.ordinal}}});
 }
 
 void StageTrace::show_refused_memory() const {
   trace::instant("memory refused", trace::Category::wait, {&kRefusedArgs, {trace::text_arg(name_)}});
 }
 
-void StageTrace::show_take(const Unit& unit, bool has_arrow, int64_t ready_ns, const Ready& ready) {
+void StageTrace::show_take(const Item& item, bool has_arrow, int64_t ready_ns, const Ready& ready) {
   const bool is_due = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
                       ++shown_.takes >= kTakesWithoutChange;
   shown_.lacks = !is_due && ready_ns - shown_.at_ns < kBetweenCountersNs;
   if (!shown_.lacks) show_counters(ready, is_due);
   if (!has_arrow) return;
-  const trace::SpanWithArgs span("take", trace::Category::step, {&kTakeArgs, {unit.epoch, unit.number}});
-  trace::flow_end(arrow_id(unit.number));
+  const trace::SpanWithArgs span("take", trace::Category::step, {&kTakeArgs, {item.epoch, item.ordinal}});
+  trace::flow_end(arrow_id(item.ordinal));
 }
 
 void StageTrace::show_counters(const Ready& ready, bool is_due) {

@@ -16,13 +16,13 @@ class StageTrace {
   explicit StageTrace(const std::string& name);
   const char* name() const { return name_; }
 
-  struct Unit {
-    int64_t epoch, number;
+  struct Item {
+    int64_t epoch, ordinal;
   };
 
   // ---- By threads that work.
   struct Task {
-    Unit unit;
+    Item item;
     int64_t first;  ///< Row of the item; trace::kNoArg: the task opened it.
     int64_t count;  ///< Rows, or the elements that the item was opened with.
     int64_t ended_ns, elapsed_ns;
@@ -31,10 +31,10 @@ class StageTrace {
   };
   /// Short tasks share a span, which counts the elements that were made.
   void show_task(const Task& task) const;
-  void show_assembling(const Unit& unit, int64_t began_ns, int64_t length_ns) const;
+  void show_assembling(const Item& item, int64_t began_ns, int64_t length_ns) const;
   void show_refused_memory() const;
   /// REQUIRES: not called for this item before.
-  void begin_arrow(int64_t unit) const { trace::flow_begin(arrow_id(unit)); }
+  void begin_arrow(int64_t item) const { trace::flow_begin(arrow_id(item)); }
 
   // ---- Under the lock, while a trace is recorded.
   struct Ready {
@@ -42,7 +42,7 @@ class StageTrace {
   };
   /// Shows that an item was taken, which became ready at `ready_ns`. `ready` is what remains. The counters are not
   /// written again for takes that follow each other closely.
-  void show_take(const Unit& unit, bool has_arrow, int64_t ready_ns, const Ready& ready)
+  void show_take(const Item& item, bool has_arrow, int64_t ready_ns, const Ready& ready)
       HEADPOND_REQUIRES(engine_state);
   /// Takes were left out since the counters were shown.
   bool lacks_takes() const HEADPOND_REQUIRES(engine_state) { return shown_.lacks; }
@@ -50,7 +50,7 @@ class StageTrace {
 
  private:
   void show_counters(const Ready& ready, bool is_due) HEADPOND_REQUIRES(engine_state);
-  uint64_t arrow_id(int64_t unit) const { return first_arrow_ | static_cast<uint64_t>(unit); }
+  uint64_t arrow_id(int64_t item) const { return first_arrow_ | static_cast<uint64_t>(item); }
 
   const char* const name_;
   const char *const items_name_, *const bytes_name_;  // Of the counters.

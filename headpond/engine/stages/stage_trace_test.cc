@@ -91,7 +91,7 @@ TEST_F(StageTraces, ShortTasksShareASpanButThoseThatHoldOperators) {
   int64_t ended_ns = now_ns();
   const auto show = [&](bool holds_operators) {
     ended_ns += 200;
-    trace_.show_task({.unit = {0, 1},
+    trace_.show_task({.item = {0, 1},
                       .first = 0,
                       .count = 4,
                       .ended_ns = ended_ns,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The figures that a verdict is made of: a snapshot without locks and clocks, all of it since the start-up. Since the
-// Loader was made: `operators`, `crowding` and `unit_ns`, whose newest values replace older ones. What the machine did,
+// Loader was made: `operators`, `crowding` and `item_ns`, whose newest values replace older ones. What the machine did,
 // others, idle and swapping, includes the time in Loader::pause().
 #pragma once
 
@@ -24,11 +24,11 @@ struct StageFigures {
   bool is_above_batch = false;          ///< Its elements are made of whole batches.
   bool has_one_file = false;            ///< Its source is one file.
   bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.
-  int64_t unit_bytes = 0;               ///< The largest item.
+  int64_t item_bytes = 0;               ///< The largest item.
   std::optional<double> crowding = {};  ///< See Crowding::exponent().
   double seen_blocked = 0;              ///< Looks at its tasks: how many found them blocked; in a lock; all of them.
   double seen_locked = 0, seen = 0;
-  std::vector<float> unit_ns = {};  ///< Times of the last items.
+  std::vector<float> item_ns = {};  ///< Times of the last items.
   /// Bytes that its first operators make of an epoch, if all of them draw no random number; below 0: unknown. And how
   /// many operators those are, from the source on.
   double prefix_bytes = -1;

@@ -54,14 +54,14 @@ double gain_of(const Figures& figures, const Model& before, const Model& after) 
 
 // One batch after the other is made, each as long as one took, at most `ahead` before the program takes it.
 double gain_of_window(const Figures& figures, const StageFigures& stage, int64_t ahead) {
-  const size_t steps = std::min(figures.recent.size(), stage.unit_ns.size());
+  const size_t steps = std::min(figures.recent.size(), stage.item_ns.size());
   if (steps < 2) return 1;
   const auto simulated = [&](size_t window) {
     std::vector<double> taken(steps, 0);
     double made = 0, free = 0;  // When the last batch is ready, and when the program asks again.
     for (size_t i = 0; i < steps; ++i) {
       const double room = window == 0 ? free : i >= window ? taken[i - window] : 0;
-      made = std::max(made, room) + static_cast<double>(stage.unit_ns[stage.unit_ns.size() - steps + i]);
+      made = std::max(made, room) + static_cast<double>(stage.item_ns[stage.item_ns.size() - steps + i]);
       taken[i] = std::max(made, free);
       free = taken[i] + figures.recent[figures.recent.size() - steps + i].work_ns;
     }

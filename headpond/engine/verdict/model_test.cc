@@ -48,8 +48,8 @@ TEST(Model, NoGainIsAboveWhatAPerfectInputWouldBring) {
 TEST(Model, AWindowEvensOutUnevenBatches) {
   Figures even = run_of(15, 15), uneven = even;
   even.run_ahead = uneven.run_ahead = 0;
-  for (size_t i = 0; i < uneven.stages[0].unit_ns.size(); ++i) {
-    uneven.stages[0].unit_ns[i] = static_cast<float>((i % 4 == 0 ? 60 : 0) * kMsNs);
+  for (size_t i = 0; i < uneven.stages[0].item_ns.size(); ++i) {
+    uneven.stages[0].item_ns[i] = static_cast<float>((i % 4 == 0 ? 60 : 0) * kMsNs);
   }
   EXPECT_NEAR(gain_of_window(even, even.stages[0], 1), 35.0 / 20, 0.02);
   const double one = gain_of_window(uneven, uneven.stages[0], 1), four = gain_of_window(uneven, uneven.stages[0], 4);

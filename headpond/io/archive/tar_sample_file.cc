@@ -16,7 +16,7 @@
 #include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -38,10 +38,10 @@ Result<std::unique_ptr<TarSampleFile>> TarSampleFile::open(const std::string& pa
 
 Result<void> TarSampleFile::find_samples(std::shared_ptr<const RecordIndex> known) {
   const auto bytes = file_->bytes();
-  const KeptIndex kept(*file_, "tar", bytes.size() >= kLeastIndexed);
-  index_ = kept.find(std::move(known));
-  was_kept_ = index_ != nullptr && index_->offset(index_->size()) == bytes.size();
-  if (was_kept_) return file_->check();
+  const CachedIndex cached(*file_, "tar", bytes.size() >= kLeastIndexed);
+  index_ = cached.find(std::move(known));
+  was_cached_ = index_ != nullptr && index_->offset(index_->size()) == bytes.size();
+  if (was_cached_) return file_->check();
   index_ = nullptr;
   TarPlaces places;
   auto members = index_tar(bytes, file_->path(), {}, places);
@@ -54,12 +54,12 @@ Result<void> TarSampleFile::find_samples(std::shared_ptr<const RecordIndex> know
     samples_ = std::move(groups->samples);
     return {};
   }
-  RecordIndex index = kept.begin();
+  RecordIndex index = cached.begin();
   index.reserve(groups->samples.size() + 1);
   for (const TarSample& sample : groups->samples) index.add(places.begins[sample.parts[0].member]);
   index.add(bytes.size());
   index_ = std::make_shared<const RecordIndex>(std::move(index));
-  kept.keep(*index_);
+  cached.keep(*index_);
   return {};
 }
 

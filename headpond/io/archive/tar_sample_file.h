@@ -51,7 +51,7 @@ class TarSampleFile {
   const MappedFile& file() const { return *file_; }
   /// Null if the archive has headers that apply to all later members: then the samples are in memory. May outlive this.
   const std::shared_ptr<const RecordIndex>& index() const { return index_; }
-  bool index_was_kept() const { return was_kept_; }  ///< True iff it was read from the cache folder, or `known`.
+  bool index_was_kept() const { return was_cached_; }  ///< True iff it was read from the cache folder, or `known`.
 
  private:
   explicit TarSampleFile(std::unique_ptr<MappedFile> file) : file_(std::move(file)) {}
@@ -62,7 +62,7 @@ class TarSampleFile {
 
   const std::unique_ptr<MappedFile> file_;
   std::shared_ptr<const RecordIndex> index_;
-  bool was_kept_ = false;
+  bool was_cached_ = false;
   // Without index_:
   TarIndex members_;
   std::vector<TarSample> samples_;

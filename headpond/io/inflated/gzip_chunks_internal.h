@@ -90,7 +90,7 @@ class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
   const std::string& header() const { return header_; }  ///< The bytes before the first record.
   /// What the caller's first pass found: kept with the points.
   const std::vector<std::byte>& extra() const { return extra_; }
-  bool was_kept() const { return was_kept_; }
+  bool was_cached() const { return was_cached_; }
   bool is_whole() const { return is_whole_; }  ///< False iff it has only the front of a damaged file.
   /// Keeps the points in the cache folder, with `extra`, unless they were kept. A failure is logged.
   void keep(std::vector<std::byte> extra);
@@ -113,7 +113,7 @@ class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
   class Maker;
   GzipChunks(std::string path, ChunkFormat format) : path_(std::move(path)), format_(std::move(format)) {}
   std::vector<std::byte> table_bytes() const;
-  bool read_kept();
+  bool read_cached();
   bool parse_kept(std::span<const std::byte> bytes);
   Result<InflatePoint> point_of(const Row& row) const;
   Result<std::vector<std::byte>> window_of(const Row& row) const;
@@ -134,7 +134,7 @@ class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
   std::vector<std::byte> extra_;
   uint64_t windows_begin_ = 0;      // In the index file.
   std::vector<std::byte> windows_;  // If they are not in a file.
-  bool was_kept_ = false;
+  bool was_cached_ = false;
   bool is_whole_ = true;  // False: only the front of a damaged file.
 
   mutable Mutex mu_;

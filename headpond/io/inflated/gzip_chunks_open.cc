@@ -18,8 +18,8 @@
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -215,8 +215,8 @@ Result<std::shared_ptr<GzipChunks>> GzipChunks::open(const std::string& path, Ch
   if (options.keep_index && file->changed_ns_ != 0) {
     file->where_ = record_index_path(path, file->format_.reader).value_or("");
   }
-  file->was_kept_ = file->read_kept();
-  if (!file->was_kept_) {
+  file->was_cached_ = file->read_cached();
+  if (!file->was_cached_) {
     auto compressed = open_file_reader(path);
     if (!compressed) return fail(std::move(compressed).error());
     const auto made = Maker(*file, options).make(std::move(*compressed));
@@ -263,7 +263,7 @@ std::vector<std::byte> GzipChunks::table_bytes() const {
 }
 
 void GzipChunks::keep(std::vector<std::byte> extra) {
-  if (was_kept_ || !is_whole_) return;
+  if (was_cached_ || !is_whole_) return;
   extra_ = std::move(extra);
   const auto now = examine_path(path_);
   if (where_.empty() || !now || now->size != mark_.size || now->modified_ns != mark_.modified_ns ||
@@ -285,7 +285,7 @@ void GzipChunks::keep(std::vector<std::byte> extra) {
 }
 
 // Only the part before the windows is read.
-bool GzipChunks::read_kept() {
+bool GzipChunks::read_cached() {
   if (where_.empty()) return false;
   auto reader = open_file_reader(where_);
   if (!reader) return false;

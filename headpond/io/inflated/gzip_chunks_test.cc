@@ -14,7 +14,7 @@
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/inflated/chunk_cache_internal.h"
 #include "headpond/io/inflated/gzip_chunks_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv.h"
 #include "headpond/io/text/gzip_lines.h"
 #include "headpond/io/zlib_test_internal.h"
@@ -230,7 +230,7 @@ TEST_F(GzipChunksTest, KeepsChunksInMemoryAsLongAsItMay) {
   EXPECT_GE(inflated(false), 2 * once - 2) << "each chunk anew";
 }
 
-TEST_F(GzipChunksTest, LivesWithAKeptIndexThatIsDamagedOrGone) {
+TEST_F(GzipChunksTest, LivesWithACachedIndexThatIsDamagedOrGone) {
   put(line_text(4000));
   const Records expected = chunked_lines().value();
   const auto good = test::get_file(index_file());
@@ -254,7 +254,7 @@ TEST_F(GzipChunksTest, LivesWithAKeptIndexThatIsDamagedOrGone) {
 }
 
 // With a right checksum.
-TEST_F(GzipChunksTest, AKeptIndexThatIsWrongNeverGivesAWrongRecord) {
+TEST_F(GzipChunksTest, ACachedIndexThatIsWrongNeverGivesAWrongRecord) {
   put(line_text(4000));
   const Records expected = chunked_lines().value();
   const auto good = test::get_file(index_file());

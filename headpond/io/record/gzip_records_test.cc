@@ -10,7 +10,7 @@
 
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/inflated/chunk_sizes.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/record/record_reader.h"
 #include "headpond/io/record/record_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"

@@ -16,7 +16,7 @@
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/index/record_index.h"
 #include "headpond/io/record/record_frame_internal.h"
 
@@ -38,14 +38,14 @@ void keep(const RecordIndex& index, const std::string& path, const std::string& 
   if (kept) internal::remove_unused_beside(where);
 }
 
-struct KeptIndex {
+struct IndexBefore {
   std::optional<RecordIndex> index;
   bool is_unread = false;  // It may exist, and show that the file was cut, so it must not be replaced.
 };
 
-// The kept index of the file at `path`, whose owner_path() is `owner`, of whatever content. A damaged one counts as
+// The cached index of the file at `path`, whose owner_path() is `owner`, of whatever content. A damaged one counts as
 // none, and so does one with a damaged end, which somebody may have repaired without changing the mark.
-KeptIndex kept_index(const std::string& path, const std::string& owner, const std::string& where) {
+IndexBefore index_before(const std::string& path, const std::string& owner, const std::string& where) {
   auto index = RecordIndex::read(where, owner);
   if (!index && index.error().os_error() != 0 && index.error().kind() != ErrorKind::NotFound) {
     tell_not_kept(path, index.error());
@@ -89,10 +89,10 @@ class RecordFile::State {
     }
     const std::string owner = options.keep_index ? internal::owner_path(file_->path()) : "";
     const auto where = options.keep_index ? internal::index_path_of_owner(owner) : Result<std::string>(std::string());
-    const bool is_kept = where && !where->empty();
-    auto [before, is_unread] = is_kept ? kept_index(file_->path(), owner, *where) : KeptIndex();
-    was_kept_ = before && before->mark() == mark_of(*file_);
-    if (was_kept_) {
+    const bool is_cached = where && !where->empty();
+    auto [before, is_unread] = is_cached ? index_before(file_->path(), owner, *where) : IndexBefore();
+    was_cached_ = before && before->mark() == mark_of(*file_);
+    if (was_cached_) {
       index_ = std::make_shared<const RecordIndex>(std::move(*before));
       return judge_end(options);
     }
@@ -101,7 +101,7 @@ class RecordFile::State {
     index_ = std::make_shared<const RecordIndex>(std::move(*made));
     HEADPOND_TRY(file_->check());
     HEADPOND_TRY(judge_end(options));
-    if (!is_kept || is_unread || lost_bytes() > 0) return {};
+    if (!is_cached || is_unread || lost_bytes() > 0) return {};
     if (!before || options.expected_records || !was_cut(*before, *index_)) {
       keep(*index_, file_->path(), owner, *where);
       return {};
@@ -156,7 +156,7 @@ class RecordFile::State {
   Result<void> check() const { return file_->check(); }
   uint64_t size() const { return index_->size(); }
   uint64_t lost_bytes() const { return file_->bytes().size() - index_->offset(index_->size()); }
-  bool was_kept() const { return was_kept_; }
+  bool was_cached() const { return was_cached_; }
   const FileMark& mark() const { return index_->mark(); }
   const std::shared_ptr<const RecordIndex>& index() const { return index_; }
   const std::string& path() const { return file_->path(); }
@@ -192,7 +192,7 @@ class RecordFile::State {
 
   const std::unique_ptr<MappedFile> file_;
   std::shared_ptr<const RecordIndex> index_;
-  bool was_kept_ = false;
+  bool was_cached_ = false;
 };
 
 RecordFile::RecordFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -220,7 +220,7 @@ Result<void> RecordFile::check() const { return state_->check(); }
 void RecordFile::prefetch(uint64_t i) const { state_->prefetch(i); }
 void RecordFile::will_need(std::span<const uint64_t> records) const { state_->will_need(records); }
 uint64_t RecordFile::lost_bytes() const { return state_->lost_bytes(); }
-bool RecordFile::index_was_kept() const { return state_->was_kept(); }
+bool RecordFile::index_was_kept() const { return state_->was_cached(); }
 const FileMark& RecordFile::mark() const { return state_->mark(); }
 std::shared_ptr<const RecordIndex> RecordFile::index() const { return state_->index(); }
 const std::string& RecordFile::path() const { return state_->path(); }

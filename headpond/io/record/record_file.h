@@ -29,10 +29,10 @@ struct RecordFileOptions {
 class RecordFile {
  public:
   /// Like MappedFile::open(). Unimplemented iff the file is compressed: random access requires a plain file;
-  /// RecordReader reads it in order. DataLoss, with offset and record, iff the end is damaged; also iff the kept index
-  /// says that the file was longer with the same first 4 KiB, and it now is empty or ends exactly between two of its
-  /// records. That message names the index file: remove it, or pass expected_records, if the cut was intended. Only
-  /// indexes of undamaged files are kept; a kept one is not replaced when this fails or when it cannot be read.
+  /// RecordReader reads it in order. DataLoss, with offset and record, iff the end is damaged; also iff the cached
+  /// index says that the file was longer with the same first 4 KiB, and it now is empty or ends exactly between two of
+  /// its records. That message names the index file: remove it, or pass expected_records, if the cut was intended. Only
+  /// indexes of undamaged files are cached; a cached one is not replaced when this fails or when it cannot be read.
   /// ResourceExhausted iff there is no memory for the index.
   ///
   /// `known`: index() of an earlier object, used if it belongs to the file's present content.

@@ -14,7 +14,7 @@
 #include "headpond/io/inflated/gzip_chunks_internal.h"
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/quoted_name_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
 #include "headpond/io/text/text_file_internal.h"
@@ -96,7 +96,7 @@ class CsvFile::State {
   Result<void> check() const { return text_.check_now(); }
   const std::string& path() const { return text_.name(); }
   const std::shared_ptr<const RecordIndex>& index() const { return index_; }
-  bool was_kept() const { return was_kept_; }
+  bool was_cached() const { return was_cached_; }
   std::optional<FileMark> mark() const {
     if (chunks_ != nullptr) return chunks_->mark();
     return text_.mapped() != nullptr ? std::optional(index_->mark()) : std::nullopt;
@@ -112,7 +112,7 @@ class CsvFile::State {
   Result<void> read_inflated(int64_t i, const internal::FieldTargets& targets, bool may_keep) const;
   Result<void> find_rows(std::shared_ptr<const RecordIndex> known);
   Result<void> make_index(internal::CsvRows rows, RecordIndex index);
-  bool adopt(std::shared_ptr<const RecordIndex> kept);
+  bool adopt(std::shared_ptr<const RecordIndex> cached);
   std::vector<std::byte> extra() const;
   Result<void> check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const;
   Result<void> check_first_row(internal::CsvRows rows) const;
@@ -143,7 +143,7 @@ class CsvFile::State {
   std::shared_ptr<const RecordIndex> index_;
   int64_t rows_ = 0;
   std::vector<CsvCell> cells_;  // Memory of see_row(), used again.
-  bool was_kept_ = false;
+  bool was_cached_ = false;
   size_t first_ = 0;         // Where the text after the header begins.
   std::vector<Mark> marks_;  // Marks of every kRowsAMark-th row.
   // For a large gzip file; then text_ is empty and there is no index_.
@@ -222,11 +222,11 @@ Result<void> CsvFile::State::find_rows(std::shared_ptr<const RecordIndex> known)
   }
   first_ = rows.offset();
   if (text_.mapped() == nullptr) return make_index(rows, RecordIndex(FileMark{.size = text_.text().size()}));
-  const bool is_kept = options_.keep_index && text_.text().size() >= kLeastIndexed;
-  const internal::KeptIndex kept(*text_.mapped(), reader_of(options_), is_kept);
-  if (adopt(kept.find(std::move(known)))) return text_.check_now();
-  HEADPOND_TRY(make_index(rows, kept.begin()));
-  kept.keep(*index_);
+  const bool is_cached = options_.keep_index && text_.text().size() >= kLeastIndexed;
+  const internal::CachedIndex cached(*text_.mapped(), reader_of(options_), is_cached);
+  if (adopt(cached.find(std::move(known)))) return text_.check_now();
+  HEADPOND_TRY(make_index(rows, cached.begin()));
+  cached.keep(*index_);
   return {};
 } catch (const std::bad_alloc&) {
   return fail(internal::exception_error_of(path()));
@@ -254,20 +254,21 @@ std::vector<std::byte> CsvFile::State::extra() const {
 }
 
 // False iff it is none, or does not fit.
-bool CsvFile::State::adopt(std::shared_ptr<const RecordIndex> kept) {
-  if (kept == nullptr || kept->offset(0) < first_ || kept->offset(kept->size()) != text_.text().size()) return false;
-  const size_t marks = (kept->size() + kRowsAMark - 1) / kRowsAMark, marks_bytes = marks * sizeof(Mark);
-  if (kept->extra().size() < marks_bytes) return false;
-  if (!columns_.finish_as(kept->extra().first(kept->extra().size() - marks_bytes))) return false;
+bool CsvFile::State::adopt(std::shared_ptr<const RecordIndex> cached) {
+  if (cached == nullptr || cached->offset(0) < first_ || cached->offset(cached->size()) != text_.text().size())
+    return false;
+  const size_t marks = (cached->size() + kRowsAMark - 1) / kRowsAMark, marks_bytes = marks * sizeof(Mark);
+  if (cached->extra().size() < marks_bytes) return false;
+  if (!columns_.finish_as(cached->extra().first(cached->extra().size() - marks_bytes))) return false;
   marks_.resize(marks);
-  if (marks > 0) std::memcpy(marks_.data(), kept->extra().last(marks_bytes).data(), marks_bytes);
-  rows_ = static_cast<int64_t>(kept->size());
-  index_ = std::move(kept);
-  was_kept_ = true;
+  if (marks > 0) std::memcpy(marks_.data(), cached->extra().last(marks_bytes).data(), marks_bytes);
+  rows_ = static_cast<int64_t>(cached->size());
+  index_ = std::move(cached);
+  was_cached_ = true;
   return true;
 }
 
-// Whether an index that was kept says of a row what the text says: that it begins a line and the next one follows it.
+// Whether a cached index says of a row what the text says: that it begins a line and the next one follows it.
 // `rows` has read its cells.
 bool CsvFile::State::is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const {
   const std::string_view text = text_.text();
@@ -284,7 +285,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
   size_t cells = 0, offset = begin;
   CsvCell cell;
   bool any = rows.next_row();
-  any = any && (!was_kept_ || rows.offset() == begin);
+  any = any && (!was_cached_ || rows.offset() == begin);
   // If the file was rewritten, it may have more cells here.
   for (; any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
@@ -293,7 +294,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
     }
     offset = rows.offset();
   }
-  if (cells == columns_.cells() && (!was_kept_ || is_row(begin, index_->offset(k + 1), rows))) return {};
+  if (cells == columns_.cells() && (!was_cached_ || is_row(begin, index_->offset(k + 1), rows))) return {};
   return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
 }
 
@@ -308,8 +309,8 @@ Result<std::unique_ptr<CsvFile>> CsvFile::State::make_chunked(const std::string&
   if (*chunks == nullptr) return nullptr;
   state->chunks_ = std::move(*chunks);
   state->rows_ = state->chunks_->size();
-  state->was_kept_ = state->chunks_->was_kept();
-  if (state->was_kept_) {
+  state->was_cached_ = state->chunks_->was_cached();
+  if (state->was_cached_) {
     const auto& types = state->chunks_->extra();
     const bool is_named =
         options.header ? state->see_header(state->chunks_->header()) : state->choose_numbered(types.size() / 2);
@@ -482,6 +483,6 @@ std::optional<FileMark> CsvFile::mark() const { return state_->mark(); }
 Result<void> CsvFile::check() const { return state_->check(); }
 const std::string& CsvFile::path() const { return state_->path(); }
 std::shared_ptr<const RecordIndex> CsvFile::index() const { return state_->index(); }
-bool CsvFile::index_was_kept() const { return state_->was_kept(); }
+bool CsvFile::index_was_kept() const { return state_->was_cached(); }
 
 }  // namespace headpond

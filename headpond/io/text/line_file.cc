@@ -14,7 +14,7 @@
 
 #include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/text_file_internal.h"
 
 namespace headpond {
@@ -55,14 +55,14 @@ class LineFile::State {
     for (; at < text.size() && skipped_ < options_.skip_header_lines; ++skipped_) at = end_of_line(text, at);
     first_ = at;
     if (text_.mapped() == nullptr) return make_index(RecordIndex(FileMark{.size = text.size()}), at);
-    const internal::KeptIndex kept(*text_.mapped(),
-                                   fmt::format("lines, skip {}, bom {}", options_.skip_header_lines, options_.skip_bom),
-                                   options_.keep_index && text.size() >= kLeastIndexed);
-    index_ = kept.find(std::move(known));
-    was_kept_ = index_ != nullptr && index_->offset(0) == at && index_->offset(index_->size()) == text.size();
-    if (was_kept_) return text_.check_now();
-    HEADPOND_TRY(make_index(kept.begin(), at));
-    kept.keep(*index_);
+    const internal::CachedIndex cached(
+        *text_.mapped(), fmt::format("lines, skip {}, bom {}", options_.skip_header_lines, options_.skip_bom),
+        options_.keep_index && text.size() >= kLeastIndexed);
+    index_ = cached.find(std::move(known));
+    was_cached_ = index_ != nullptr && index_->offset(0) == at && index_->offset(index_->size()) == text.size();
+    if (was_cached_) return text_.check_now();
+    HEADPOND_TRY(make_index(cached.begin(), at));
+    cached.keep(*index_);
     return {};
   } catch (const std::bad_alloc&) {
     return fail(internal::exception_error_of(path()));
@@ -90,7 +90,7 @@ class LineFile::State {
     const uint64_t begin = std::min<uint64_t>(index_->offset(k), text_.text().size()), end = index_->offset(k + 1);
     std::string_view line = text_.text().substr(begin, end < begin ? 0 : end - begin);
     text_.count(line.size());
-    if (was_kept_ && !is_line(line)) return changed(i);
+    if (was_cached_ && !is_line(line)) return changed(i);
     if (line.ends_with('\n')) line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
     if (line.size() <= options_.max_line_bytes) return line;
     const TextPosition place = position(i);
@@ -111,13 +111,13 @@ class LineFile::State {
   }
   const std::string& path() const { return text_.name(); }
   const std::shared_ptr<const RecordIndex>& index() const { return index_; }
-  bool was_kept() const { return was_kept_; }
+  bool was_cached() const { return was_cached_; }
   std::optional<FileMark> mark() const {
     return text_.mapped() != nullptr ? std::optional(index_->mark()) : std::nullopt;
   }
 
  private:
-  // Whether a part of the text is a line with its end: an index that was kept may be of other lines.
+  // Whether a part of the text is a line with its end: a cached index may be of other lines.
   bool is_line(std::string_view part) const {
     const std::string_view text = text_.text();
     if (part.empty()) return false;
@@ -138,7 +138,7 @@ class LineFile::State {
   int64_t skipped_ = 0;  // Header lines.
   uint64_t first_ = 0;   // Where the first line begins.
   std::shared_ptr<const RecordIndex> index_;
-  bool was_kept_ = false;
+  bool was_cached_ = false;
 };
 
 LineFile::LineFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -163,7 +163,7 @@ Result<void> LineFile::check() const { return state_->check(); }
 Result<void> LineFile::check_read(std::string_view line) const { return state_->check_read(line); }
 const std::string& LineFile::path() const { return state_->path(); }
 std::shared_ptr<const RecordIndex> LineFile::index() const { return state_->index(); }
-bool LineFile::index_was_kept() const { return state_->was_kept(); }
+bool LineFile::index_was_kept() const { return state_->was_cached(); }
 std::optional<FileMark> LineFile::mark() const { return state_->mark(); }
 
 }  // namespace headpond

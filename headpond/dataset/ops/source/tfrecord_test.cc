@@ -130,7 +130,7 @@ TEST_F(TFRecord, BelievesNoCountsOfAnotherReader) {
 }
 
 TEST_F(TFRecord, OfFilesThatDidNotChangeOpensNothingButThem) {
-  const int64_t before = internal::youngest_kept_ns.exchange(-1'000'000'000);
+  const int64_t before = internal::youngest_cached_ns.exchange(-1'000'000'000);
   const std::vector<std::string> paths = {write("1", {"a", "b"}), write("2", {"c"}), write("3", {"d"})};
   const auto all = elements(tfrecord(paths));
   int opens = 0;
@@ -154,7 +154,7 @@ TEST_F(TFRecord, OfFilesThatDidNotChangeOpensNothingButThem) {
   EXPECT_GT(opens, 5) << "control: this file was looked into";
   EXPECT_EQ(again().back(), "'e'");
   EXPECT_EQ(opens, 5);
-  internal::youngest_kept_ns = before;
+  internal::youngest_cached_ns = before;
 }
 
 TEST_F(TFRecord, LooksAtNoFileWhenItIsMade) {

@@ -19,7 +19,7 @@
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/named_error_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {

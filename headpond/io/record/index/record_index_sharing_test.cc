@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several programs, one kept index: what they read while it is written.
+// Several programs, one cached index: what they read while it is written.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>

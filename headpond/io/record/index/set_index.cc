@@ -13,7 +13,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
 
 namespace headpond {
@@ -90,7 +90,7 @@ SetIndex::SetIndex(std::string_view reader, std::span<const std::string> paths) 
     path_ = fmt::format("{}/sets/{:016x}{:016x}.index", *folder, key_[1], key_[0]);
 }
 
-std::optional<KeptSet> SetIndex::read() const {
+std::optional<CachedSet> SetIndex::read() const {
   if (path_.empty()) return std::nullopt;
   auto file = MappedFile::open(path_);
   const uint64_t rows_bytes = files_ * sizeof(Row), head_bytes = sizeof(Header) + rows_bytes;
@@ -106,25 +106,25 @@ std::optional<KeptSet> SetIndex::read() const {
   const auto head = bytes.first(sizeof(Header)), body = std::as_bytes(std::span<const Row>(rows));
   if (internal::load<uint32_t>(bytes.data() + head_bytes) != checksum(head, body)) return std::nullopt;
   internal::note_use(path_, (*file)->modified_ns());
-  KeptSet kept;
-  kept.files.reserve(files_);
-  kept.tables_.reserve(files_);
+  CachedSet cached;
+  cached.files.reserve(files_);
+  cached.tables_.reserve(files_);
   uint64_t at = head_bytes + sizeof(uint32_t);
   for (const Row& row : rows) {
     const auto modified_ns = static_cast<int64_t>(row.modified_ns);
-    kept.files.push_back({{row.size, modified_ns, static_cast<int64_t>(row.changed_ns), row.inode, row.device},
-                          {row.size, modified_ns, row.head_hash, row.tail_hash},
-                          static_cast<int64_t>(row.records)});
-    kept.tables_.push_back(
+    cached.files.push_back({{row.size, modified_ns, static_cast<int64_t>(row.changed_ns), row.inode, row.device},
+                            {row.size, modified_ns, row.head_hash, row.tail_hash},
+                            static_cast<int64_t>(row.records)});
+    cached.tables_.push_back(
         {at, row.offsets_bytes, static_cast<int64_t>(row.index_changed_ns), static_cast<uint32_t>(row.offsets_crc)});
     if (__builtin_add_overflow(at, row.offsets_bytes, &at)) return std::nullopt;
   }
   if (at != bytes.size()) return std::nullopt;
-  kept.file_ = std::move(*file);
-  return kept;
+  cached.file_ = std::move(*file);
+  return cached;
 }
 
-std::shared_ptr<const RecordIndex> KeptSet::offsets(size_t n) const {
+std::shared_ptr<const RecordIndex> CachedSet::offsets(size_t n) const {
   const Table& table = tables_[n];
   if (table.bytes == 0) return nullptr;
   const auto bytes = file_->bytes().subspan(table.at, table.bytes);

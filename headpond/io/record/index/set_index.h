@@ -59,7 +59,7 @@ struct CountedFile {
 };
 
 /// The cached entry of one data set. Thread-safe.
-class KeptSet {
+class CachedSet {
  public:
   std::vector<CountedFile> files;
   /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones. It may outlive this.
@@ -83,7 +83,7 @@ class SetIndex {
   SetIndex(std::string_view reader, std::span<const std::string> paths);
 
   /// The cached entry; nullopt if there is none, if it is damaged, or without a cache folder.
-  std::optional<KeptSet> read() const;
+  std::optional<CachedSet> read() const;
   /// Replaces the cached entry. An error is for information: the counts will be made again. `offsets`: those of each
   /// file, or null; only those without extra() that end where the file does are written. REQUIRES: one of `files` for
   /// each path; as many offsets, or none.

@@ -19,8 +19,8 @@ class SetIndexTest : public testing::Test {
   void TearDown() override { unsetenv("XDG_CACHE_HOME"); }
 
   static std::optional<std::vector<CountedFile>> files_of(const SetIndex& index) {
-    const auto kept = index.read();
-    return kept ? std::optional(kept->files) : std::nullopt;
+    const auto cached = index.read();
+    return cached ? std::optional(cached->files) : std::nullopt;
   }
   static std::shared_ptr<const RecordIndex> three_records() {
     RecordIndex index({10, -5, 1, 2}, 7);
@@ -47,16 +47,16 @@ TEST_F(SetIndexTest, ReturnsWhatWasKept) {
 TEST_F(SetIndexTest, ReturnsWhereTheRecordsAre) {
   const SetIndex index("lines", paths_);
   ASSERT_TRUE(index.keep(counts_, offsets_));
-  const auto kept = index.read();
-  ASSERT_TRUE(kept);
-  const auto first = kept->offsets(0);
+  const auto cached = index.read();
+  ASSERT_TRUE(cached);
+  const auto first = cached->offsets(0);
   ASSERT_NE(first, nullptr);
   ASSERT_EQ(first->size(), 3U);
   EXPECT_EQ(first->mark(), counts_[0].mark);
   EXPECT_EQ(first->changed_ns(), 7);
   for (uint64_t i = 0; i <= 3; ++i) EXPECT_EQ(first->offset(i), offsets_[0]->offset(i));
-  EXPECT_EQ(kept->offsets(1), nullptr);
-  ASSERT_TRUE(index.keep(kept->files, {{first, nullptr}})) << "what was read can be kept again";
+  EXPECT_EQ(cached->offsets(1), nullptr);
+  ASSERT_TRUE(index.keep(cached->files, {{first, nullptr}})) << "what was read can be kept again";
   EXPECT_EQ(index.read()->offsets(0)->offset(2), 5U);
 }
 

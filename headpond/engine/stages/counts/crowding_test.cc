@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "headpond/engine/stages/crowding_internal.h"
+#include "headpond/engine/stages/counts/crowding_internal.h"
 
 namespace headpond::internal {
 namespace {

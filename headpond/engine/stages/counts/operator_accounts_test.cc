@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "headpond/engine/executor/counting_internal.h"
-#include "headpond/engine/stages/operator_accounts_internal.h"
+#include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
 namespace headpond::internal {

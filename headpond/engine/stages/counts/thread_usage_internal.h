@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "headpond/engine/stages/stage_counters_internal.h"
+#include "headpond/engine/stages/counts/stage_counters_internal.h"
 
 namespace headpond::internal {
 

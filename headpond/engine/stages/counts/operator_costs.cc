@@ -5,8 +5,8 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
-#include "headpond/engine/stages/operator_costs_internal.h"
 #include "headpond/io/file/bytes_read.h"
 
 namespace headpond::internal {

@@ -6,7 +6,7 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lines, rows and samples by an index that was kept: the same records, whatever becomes of file and index.
+// Lines, rows and samples by a cached index: the same records, whatever becomes of file and index.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/io/archive/tar_sample_file.h"
 #include "headpond/io/archive/tar_test_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/csv.h"
 #include "headpond/io/text/line_file.h"
 #include "tests/test_files.h"
@@ -32,7 +32,7 @@ std::string types_of(const Spec& fields) {
 
 struct Read {
   std::vector<std::string> records = {};
-  bool was_kept = false;
+  bool was_cached = false;
 };
 
 // A kind of file: its content with so many records, each with a number, and what a reader finds.
@@ -54,7 +54,7 @@ std::string lines(int records, char letter) {
 Result<Read> read_lines(const std::string& path, std::shared_ptr<const RecordIndex> known) {
   const auto file = LineFile::open(path, {.skip_header_lines = 1}, std::move(known));
   if (!file) return fail(file.error());
-  Read read{.was_kept = (*file)->index_was_kept()};
+  Read read{.was_cached = (*file)->index_was_kept()};
   for (int64_t i = 0; i < (*file)->size(); ++i) {
     const auto line = (*file)->at(i);
     read.records.emplace_back(line ? std::string(*line) : "!" + line.error().message());
@@ -77,7 +77,7 @@ std::string rows(int records, char letter) {
 Result<Read> read_rows(const std::string& path, std::shared_ptr<const RecordIndex> known) {
   const auto file = CsvFile::open(path, {}, std::move(known));
   if (!file) return fail(file.error());
-  Read read{.was_kept = (*file)->index_was_kept()};
+  Read read{.was_cached = (*file)->index_was_kept()};
   std::string types;
   for (const FieldSpec& field : (*file)->fields()) types += name(field.dtype);
   read.records.push_back(types);
@@ -108,7 +108,7 @@ std::string samples(int records, char letter) {
 Result<Read> read_samples(const std::string& path, std::shared_ptr<const RecordIndex> known) {
   const auto file = internal::TarSampleFile::open(path, std::move(known));
   if (!file) return fail(file.error());
-  Read read{.was_kept = (*file)->index_was_kept()};
+  Read read{.was_cached = (*file)->index_was_kept()};
   for (int64_t i = 0; i < (*file)->size(); ++i) {
     const auto sample = (*file)->at(i);
     std::string text = sample ? sample->key : "!" + sample.error().message();
@@ -133,7 +133,7 @@ const Format kFormats[] = {
      [](const std::string& path) { return internal::TarSampleFile::open(path).value()->index(); }},
 };
 
-class KeptFile : public testing::Test {
+class CachedFile : public testing::Test {
  protected:
   static constexpr int kRecords = 10'000;
   void SetUp() override {
@@ -157,7 +157,7 @@ class KeptFile : public testing::Test {
   const test::TempFolder folder_;
 };
 
-class KeptIndexTest : public KeptFile, public testing::WithParamInterface<Format> {
+class CachedIndexTest : public CachedFile, public testing::WithParamInterface<Format> {
  protected:
   std::string content(int records = kRecords, char letter = 'x') const {
     const int share = GetParam().read == read_samples ? 10 : GetParam().read == read_rows ? 3 : 1;  // The slower ones.
@@ -170,17 +170,17 @@ class KeptIndexTest : public KeptFile, public testing::WithParamInterface<Format
   }
 };
 
-TEST_P(KeptIndexTest, GivesTheRecordsThatTheFirstPassFound) {
+TEST_P(CachedIndexTest, GivesTheRecordsThatTheFirstPassFound) {
   put(content());
   const Read first = read(), second = read();
-  EXPECT_FALSE(first.was_kept);
-  EXPECT_TRUE(second.was_kept);
+  EXPECT_FALSE(first.was_cached);
+  EXPECT_TRUE(second.was_cached);
   EXPECT_GT(first.records.size(), 900U);
   EXPECT_EQ(second.records, first.records);
   for (const std::string& record : first.records) EXPECT_FALSE(record.starts_with('!')) << record;
 }
 
-TEST_P(KeptIndexTest, TakesAtMostEightBytesARecord) {
+TEST_P(CachedIndexTest, TakesAtMostEightBytesARecord) {
   put(content());
   const auto index = GetParam().index(path());
   ASSERT_NE(index, nullptr);
@@ -188,48 +188,48 @@ TEST_P(KeptIndexTest, TakesAtMostEightBytesARecord) {
   EXPECT_LE(index->extra().size(), 100U);
 }
 
-TEST_P(KeptIndexTest, OfAFileThatChangedIsMadeAnew) {
+TEST_P(CachedIndexTest, OfAFileThatChangedIsMadeAnew) {
   put(content());
   (void)read();
   put(content(kRecords, 'y'));  // The same size and offsets.
   const Read changed = read();
-  EXPECT_FALSE(changed.was_kept);
+  EXPECT_FALSE(changed.was_cached);
   EXPECT_NE(changed.records.at(12).find('y'), std::string::npos);
-  EXPECT_TRUE(read().was_kept);
+  EXPECT_TRUE(read().was_cached);
   put(content(kRecords + 100));
-  EXPECT_FALSE(read().was_kept);
+  EXPECT_FALSE(read().was_cached);
 }
 
-TEST_P(KeptIndexTest, OfAFileWithItsOldTimeIsMadeAnew) {
+TEST_P(CachedIndexTest, OfAFileWithItsOldTimeIsMadeAnew) {
   put(content());
   const auto time = std::filesystem::last_write_time(path());
   (void)read();
   put(content(kRecords, 'y'));
   std::filesystem::last_write_time(path(), time);
-  EXPECT_FALSE(read().was_kept);
+  EXPECT_FALSE(read().was_cached);
 }
 
-TEST_P(KeptIndexTest, OfAFileThatChangedJustNowIsNotKept) {
+TEST_P(CachedIndexTest, OfAFileThatChangedJustNowIsNotKept) {
   internal::youngest_indexed_ns = 3'600'000'000'000;
   put(content());
   (void)read();
-  EXPECT_FALSE(read().was_kept);
+  EXPECT_FALSE(read().was_cached);
   EXPECT_EQ(index_file(), "");
 }
 
-TEST_P(KeptIndexTest, KnownToTheCallerIsUsedUnlessTheFileChanged) {
+TEST_P(CachedIndexTest, KnownToTheCallerIsUsedUnlessTheFileChanged) {
   put(content());
   const auto known = GetParam().index(path());
   std::filesystem::remove_all(folder_.file("cache"));
   const Read again = read(known);
-  EXPECT_TRUE(again.was_kept);
+  EXPECT_TRUE(again.was_cached);
   std::filesystem::remove_all(folder_.file("cache"));
   EXPECT_EQ(read().records, again.records);
   put(content(kRecords, 'y'));
-  EXPECT_FALSE(read(known).was_kept);
+  EXPECT_FALSE(read(known).was_cached);
 }
 
-TEST_P(KeptIndexTest, ThatIsDamagedIsMadeAnew) {
+TEST_P(CachedIndexTest, ThatIsDamagedIsMadeAnew) {
   put(content());
   const Read expected = read();
   const auto good = test::get_file(index_file());
@@ -238,7 +238,7 @@ TEST_P(KeptIndexTest, ThatIsDamagedIsMadeAnew) {
     bad[at] ^= std::byte{4};
     put_file(index_file(), bad);
     const Read found = read();
-    EXPECT_FALSE(found.was_kept) << at;
+    EXPECT_FALSE(found.was_cached) << at;
     EXPECT_EQ(found.records, expected.records) << at;
     EXPECT_EQ(test::get_file(index_file()), good) << "and kept anew";
   }
@@ -247,7 +247,7 @@ TEST_P(KeptIndexTest, ThatIsDamagedIsMadeAnew) {
 }
 
 // An index with a right checksum and wrong offsets, as only somebody who wants to do harm would write it.
-TEST_P(KeptIndexTest, ThatIsWrongNeverGivesAWrongRecord) {
+TEST_P(CachedIndexTest, ThatIsWrongNeverGivesAWrongRecord) {
   put(content());
   const Read expected = read();
   const auto good = test::get_file(index_file());
@@ -265,7 +265,7 @@ TEST_P(KeptIndexTest, ThatIsWrongNeverGivesAWrongRecord) {
     std::memcpy(&bad[bad.size() - 4], &crc, 4);
     put_file(index_file(), bad);
     const Read found = read();
-    if (!found.was_kept) {
+    if (!found.was_cached) {
       EXPECT_EQ(found.records, expected.records) << shift;
       put_file(index_file(), good);
       continue;
@@ -282,18 +282,18 @@ TEST_P(KeptIndexTest, ThatIsWrongNeverGivesAWrongRecord) {
   }
 }
 
-TEST_P(KeptIndexTest, GoesOnWithoutACacheFolderThatCanBeWritten) {
+TEST_P(CachedIndexTest, GoesOnWithoutACacheFolderThatCanBeWritten) {
   put_file(folder_.file("cache"), {});
   put(content());
   const Read first = read();
   EXPECT_EQ(read().records, first.records);
-  EXPECT_FALSE(read().was_kept);
+  EXPECT_FALSE(read().was_cached);
 }
 
-INSTANTIATE_TEST_SUITE_P(Formats, KeptIndexTest, testing::ValuesIn(kFormats),
+INSTANTIATE_TEST_SUITE_P(Formats, CachedIndexTest, testing::ValuesIn(kFormats),
                          [](const testing::TestParamInfo<Format>& info) { return std::string(info.param.name); });
 
-TEST_F(KeptFile, OfLinesBelongsToItsOptions) {
+TEST_F(CachedFile, OfLinesBelongsToItsOptions) {
   put(lines(kRecords, 'x'));
   const auto first = [&](const LineFileOptions& options) {
     const auto file = LineFile::open(path(), options).value();
@@ -307,7 +307,7 @@ TEST_F(KeptFile, OfLinesBelongsToItsOptions) {
   EXPECT_EQ(LineFile::open(path(), {.max_line_bytes = 7}).value()->at(1).value(), "0");
 }
 
-TEST_F(KeptFile, OfRowsBelongsToItsOptions) {
+TEST_F(CachedFile, OfRowsBelongsToItsOptions) {
   put(rows(kRecords, 'x'));
   const auto type = [&](const CsvOptions& options) {
     const auto file = CsvFile::open(path(), options).value();
@@ -322,26 +322,26 @@ TEST_F(KeptFile, OfRowsBelongsToItsOptions) {
   EXPECT_FALSE(type({.keep_index = false}).second);
 }
 
-TEST_F(KeptFile, OfRowsKnowsTheLinesForErrors) {
+TEST_F(CachedFile, OfRowsKnowsTheLinesForErrors) {
   std::string text = "a,b\n";
   for (int i = 0; i < 20'000; ++i) text += i == 15'000 ? "\n\nx,1\n" : "1,2\n";
   put(text);
   const CsvOptions options{.columns = {{"a", i64}}};
   std::string first;
-  for (const bool was_kept : {false, true}) {
+  for (const bool was_cached : {false, true}) {
     const auto file = CsvFile::open(path(), options).value();
-    EXPECT_EQ(file->index_was_kept(), was_kept);
+    EXPECT_EQ(file->index_was_kept(), was_cached);
     std::vector<Tensor> out(1);
     const std::string message = file->read(15'000, {}, out).error().message();
     EXPECT_THAT(message, HasSubstr("row 15000 (line 15004, offset 60006)"));
-    if (was_kept) {
+    if (was_cached) {
       EXPECT_EQ(message, first);
     }
     first = message;
   }
 }
 
-TEST_F(KeptFile, HasNoOffsetsOfAnArchiveWithAHeaderForAllMembers) {
+TEST_F(CachedFile, HasNoOffsetsOfAnArchiveWithAHeaderForAllMembers) {
   std::string archive;
   for (int i = 0; i < 100; ++i) archive += test::file(std::to_string(i) + ".txt", std::string(900, 'x'));
   put(test::pax("15 foo=comment\n", 'g') + archive + test::end());

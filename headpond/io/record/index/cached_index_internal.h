@@ -13,7 +13,7 @@
 
 namespace headpond::internal {
 
-/// How long ago a file must have changed for its index to be kept: one that changed just now may change again without
+/// How long ago a file must have changed for its index to be cached: one that changed just now may change again without
 /// another time. Tests lower it.
 inline std::atomic<int64_t> youngest_indexed_ns = 2'000'000'000;
 
@@ -21,12 +21,13 @@ inline std::atomic<int64_t> youngest_indexed_ns = 2'000'000'000;
 int64_t settled_change_of(const MappedFile& file);
 
 /// Belongs to a file's present content iff mark() and changed_ns() are the same, and the latter is not 0. Thread-safe.
-class KeptIndex {
+class CachedIndex {
  public:
-  /// `reader`: as for RecordIndex. `is_kept`: false: nothing is read or kept. `file` must outlive this.
-  KeptIndex(const MappedFile& file, std::string reader, bool is_kept);
+  /// `reader`: as for RecordIndex. `is_cached`: false: the cache folder is neither read nor written. `file` must
+  /// outlive this.
+  CachedIndex(const MappedFile& file, std::string reader, bool is_cached);
 
-  /// `known` if that belongs to the file, else what was kept if that does, else null.
+  /// `known` if that belongs to the file, else the cached index if that does, else null.
   std::shared_ptr<const RecordIndex> find(std::shared_ptr<const RecordIndex> known) const;
   /// An empty index of the file, to be filled.
   RecordIndex begin() const { return RecordIndex(mark_, changed_ns_); }

@@ -5,7 +5,7 @@
 
 #include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/executor/thread_look_internal.h"
-#include "headpond/engine/stages/thread_usage_internal.h"
+#include "headpond/engine/stages/counts/thread_usage_internal.h"
 
 namespace headpond::internal {
 

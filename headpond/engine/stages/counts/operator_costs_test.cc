@@ -9,7 +9,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/loader.h"
-#include "headpond/engine/stages/operator_costs_internal.h"
+#include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "tests/test_files.h"
 

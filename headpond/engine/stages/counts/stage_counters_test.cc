@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
-#include "headpond/engine/stages/stage_counters_internal.h"
+#include "headpond/engine/stages/counts/stage_counters_internal.h"
 
 namespace headpond::internal {
 namespace {

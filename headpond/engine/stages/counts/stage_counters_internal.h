@@ -12,7 +12,7 @@
 
 #include "headpond/base/math/log_histogram.h"
 #include "headpond/engine/loader_stats.h"
-#include "headpond/engine/stages/crowding_internal.h"
+#include "headpond/engine/stages/counts/crowding_internal.h"
 
 namespace headpond::internal {
 
@@ -22,6 +22,14 @@ struct TaskUse {
   double blocked_ns = 0;  ///< Estimated from the number of times that it gave the processor up, or lost it.
   double lock_ns = 0;     ///< The part of it that was a wait for an interpreter: interpreter_wait_ns_by_thread.
   double queue_ns = -1;   ///< Time that it waited for its turn, as the system counts; below 0: not asked.
+};
+
+/// What a task took.
+struct TaskRun {
+  int64_t ended_ns = 0, elapsed_ns = 0;
+  int64_t assembled_ns = 0;  ///< After `ended_ns`; 0: it was not its item's last task.
+  int64_t read_bytes = 0;
+  TaskUse use = {};  ///< Of a measured task.
 };
 
 class TaskMeter {
@@ -71,6 +79,16 @@ class TaskMeter {
   double asked_off_ns_ = 0, asked_queue_ns_ = 0;
 };
 
+struct Mean {
+  double sum = 0;
+  int64_t count = 0;
+  void add(int64_t value) {
+    sum += static_cast<double>(value);
+    ++count;
+  }
+  double value() const { return count > 0 ? sum / static_cast<double>(count) : 0; }
+};
+
 /// The last values, oldest first.
 template <class T, size_t kMost>
 class Recent {
@@ -89,8 +107,8 @@ class Recent {
 
 struct StageCounters {
   TaskMeter open, make;
-  Crowding crowding;         // Crowding of calls that make elements.
-  Recent<float, 512> units;  // Times from the begin of an item until it is ready, in ns.
+  Crowding crowding;           // Of calls that make elements.
+  Recent<float, 512> item_ns;  // Times from the begin of an item until it is ready.
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
   int64_t read_bytes = 0;

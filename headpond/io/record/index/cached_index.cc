@@ -8,8 +8,8 @@
 #include "headpond/base/log.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
-#include "headpond/io/record/index/kept_index_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
 
 namespace headpond::internal {
 int64_t settled_change_of(const MappedFile& file) {
@@ -18,23 +18,23 @@ int64_t settled_change_of(const MappedFile& file) {
   return file.changed_ns() > now_ns - youngest_indexed_ns ? 0 : file.changed_ns();
 }
 
-KeptIndex::KeptIndex(const MappedFile& file, std::string reader, bool is_kept)
+CachedIndex::CachedIndex(const MappedFile& file, std::string reader, bool is_cached)
     : file_(file), reader_(std::move(reader)), mark_(mark_of(file)), changed_ns_(settled_change_of(file)) {
-  if (is_kept && changed_ns_ != 0) where_ = record_index_path(file.path(), reader_).value_or("");
+  if (is_cached && changed_ns_ != 0) where_ = record_index_path(file.path(), reader_).value_or("");
 }
 
-bool KeptIndex::belongs(const RecordIndex& index) const {
+bool CachedIndex::belongs(const RecordIndex& index) const {
   return changed_ns_ != 0 && index.changed_ns() == changed_ns_ && index.mark() == mark_;
 }
 
-std::shared_ptr<const RecordIndex> KeptIndex::find(std::shared_ptr<const RecordIndex> known) const {
+std::shared_ptr<const RecordIndex> CachedIndex::find(std::shared_ptr<const RecordIndex> known) const {
   if (known != nullptr && belongs(*known)) return known;
   if (where_.empty()) return nullptr;
-  auto kept = RecordIndex::read(where_, owner_path(file_.path()), reader_);
-  return kept && belongs(*kept) ? std::make_shared<const RecordIndex>(std::move(*kept)) : nullptr;
+  auto cached = RecordIndex::read(where_, owner_path(file_.path()), reader_);
+  return cached && belongs(*cached) ? std::make_shared<const RecordIndex>(std::move(*cached)) : nullptr;
 }
 
-void KeptIndex::keep(const RecordIndex& index) const {
+void CachedIndex::keep(const RecordIndex& index) const {
   if (where_.empty()) return;
   const auto now = examine_path(file_.path());
   if (!now || now->size != mark_.size || now->modified_ns != mark_.modified_ns || now->changed_ns != changed_ns_)

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "headpond/engine/stages/thread_usage_internal.h"
+#include "headpond/engine/stages/counts/thread_usage_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
-#include "headpond/io/record/index/kept_files_internal.h"
+#include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_test_internal.h"
 #include "tests/test_files.h"
@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::hours;
 
-class KeptFiles : public testing::Test {
+class CachedFiles : public testing::Test {
  protected:
   std::string put(const std::string& name, hours age) const {
     const std::string path = folder_.file(name);
@@ -33,7 +33,7 @@ class KeptFiles : public testing::Test {
   const test::TempFolder folder_;
 };
 
-TEST_F(KeptFiles, ThatNobodyHasUsedForLongAreRemoved) {
+TEST_F(CachedFiles, ThatNobodyHasUsedForLongAreRemoved) {
   const std::string old = put("old.index", hours(91 * 24)), recent = put("recent.index", hours(89 * 24)),
                     other = put("other.txt", hours(1000 * 24)), killed = put(".a.index.01cd3f", hours(91 * 24)),
                     written = put(".a.index.01cd40", hours(0));
@@ -46,7 +46,7 @@ TEST_F(KeptFiles, ThatNobodyHasUsedForLongAreRemoved) {
   remove_unused(folder_.file("none"));
 }
 
-TEST_F(KeptFiles, AreLookedThroughOnceForEachFolder) {
+TEST_F(CachedFiles, AreLookedThroughOnceForEachFolder) {
   const std::string old = put("old.index", hours(91 * 24));
   remove_unused_beside(folder_.file("a.index"));
   EXPECT_FALSE(std::filesystem::exists(old));
@@ -55,7 +55,7 @@ TEST_F(KeptFiles, AreLookedThroughOnceForEachFolder) {
   EXPECT_TRUE(std::filesystem::exists(old)) << "each look takes time";
 }
 
-TEST_F(KeptFiles, OneThatIsUsedIsYoungAgain) {
+TEST_F(CachedFiles, OneThatIsUsedIsYoungAgain) {
   const std::string index = put("a.index", hours(48)), young = put("b.index", hours(2));
   const int64_t before = modified(index), before_young = modified(young);
   note_use(index, before);
@@ -64,7 +64,7 @@ TEST_F(KeptFiles, OneThatIsUsedIsYoungAgain) {
   EXPECT_EQ(modified(young), before_young) << "once a day is enough";
 }
 
-TEST_F(KeptFiles, TheIndexOfAFileThatIsReadStays) {
+TEST_F(CachedFiles, TheIndexOfAFileThatIsReadStays) {
   setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
   const std::string data = folder_.file("data"), gone = folder_.file("gone");
   test::put_file(data, test::frames_of({"one", "two"}));

@@ -3,7 +3,7 @@
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/executor/counting_internal.h"
-#include "headpond/engine/stages/operator_accounts_internal.h"
+#include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond::internal {

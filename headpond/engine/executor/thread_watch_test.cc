@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <functional>
+
+#include "headpond/base/thread.h"
+#include "headpond/engine/executor/thread_watch_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr const char* kStage = "read|map";
+constexpr int kNode = 0;  // Its address names an operator.
+
+// A watch with nothing around it, and a thread that computes in an operator of a stage.
+class Watching {
+ public:
+  Watching() : computing_([this] { compute(); }) {
+    EXPECT_TRUE(becomes_true([this] {
+      const Locked locked(lock);
+      return thread.id != 0 && thread.in_operator == &kNode;
+    }));
+  }
+  ~Watching() {
+    stop_ = true;
+    computing_.join();
+  }
+  Watching(const Watching&) = delete;
+  Watching& operator=(const Watching&) = delete;
+
+  /// A wait that another thread ends after `ms`.
+  void wait(int64_t ms) {
+    bool waits = true;
+    CondVar ready;
+    std::thread waking([&] {
+      pause_ms(ms);
+      const Locked locked(lock);
+      waits = false;
+      ready.notify_one();
+    });
+    {
+      const Locked locked(lock);
+      watch.wait(ready, [&] { return waits; });
+    }
+    waking.join();
+  }
+  /// Again and again, until it has looked in one of the waits.
+  void wait_until_it_looks() {
+    const double before = seen().ns;
+    EXPECT_TRUE(becomes_true([&] {
+      wait(10);
+      return seen().ns > before;
+    }));
+  }
+  void add() {
+    const Locked locked(lock);
+    watch.add(thread);
+  }
+  SeenInWaits seen() {
+    const Locked locked(lock);
+    return watch.seen_in_waits();
+  }
+  /// A look at other threads, as if the last one were long ago.
+  std::optional<double> look() {
+    busy_us(2000);
+    const Locked locked(lock);
+    return watch.look_at_others(now_ns() + 1'000'000'000);
+  }
+
+  EngineLock lock;
+  ThreadWatch watch{lock};
+  WatchedThread thread;
+
+ private:
+  void compute() {
+    operator_here = &thread.in_operator;
+    {
+      const Locked locked(lock);
+      thread.id = this_thread_id();
+      thread.doing = kStage;
+    }
+    const InOperator in(&kNode);
+    while (!stop_) {
+    }
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::thread computing_;
+};
+
+TEST(ThreadWatch, LooksAtThreadsWhileTheProgramWaits) {
+  Watching watching;
+  watching.add();
+  watching.wait_until_it_looks();
+  const SeenInWaits seen = watching.seen();
+  EXPECT_GT(seen.own_cpu_ns, 0);
+  EXPECT_GE(seen.process_cpu_ns, 0.9 * seen.own_cpu_ns);
+  ASSERT_EQ(seen.doing.size(), 1U);
+  EXPECT_EQ(seen.doing.at(kStage).all(), 1);
+  ASSERT_EQ(seen.operators.size(), 1U);
+  EXPECT_EQ(seen.operators.at(&kNode).all(), 1);
+}
+
+TEST(ThreadWatch, DoesNotLookAtAThreadThatIsNotThereOrHasNoTask) {
+  Watching watching;
+  WatchedThread before_it_begins{.doing = kStage};
+  {
+    const Locked locked(watching.lock);
+    watching.watch.add(before_it_begins);
+    watching.watch.add(watching.thread);
+    watching.watch.remove(watching.thread);
+  }
+  watching.wait_until_it_looks();
+  EXPECT_TRUE(watching.seen().doing.empty());
+  {
+    const Locked locked(watching.lock);
+    watching.watch.add(watching.thread);
+    watching.thread.doing = nullptr;
+  }
+  watching.wait_until_it_looks();
+  EXPECT_TRUE(watching.seen().doing.empty());
+}
+
+TEST(ThreadWatch, DoesNotLookInAWaitThatEndsAtOnce) {
+  Watching watching;
+  watching.add();
+  CondVar ready;
+  {
+    const Locked locked(watching.lock);
+    watching.watch.wait(ready, [] { return false; });
+  }
+  EXPECT_EQ(watching.seen().ns, 0);
+}
+
+TEST(ThreadWatch, LooksSeldom) {
+  EXPECT_TRUE(becomes_true([] {  // A busy machine may be too slow to tell.
+    Watching watching;
+    watching.add();
+    const int64_t begin = now_ns();
+    watching.wait(4);
+    const double first = watching.seen().ns;
+    watching.wait(4);
+    if (first == 0 || now_ns() > begin + 20'000'000) return false;
+    EXPECT_EQ(watching.seen().ns, first);
+    return true;
+  }));
+}
+
+TEST(ThreadWatch, CountsTheProcessorsOfThreadsThatItDoesNotWatch) {
+  Watching watching;
+  EXPECT_FALSE(watching.look()) << "the first one";
+  EXPECT_TRUE(becomes_true([&] { return watching.look().value_or(0) > 0.2; }));
+  {
+    const Locked locked(watching.lock);
+    EXPECT_FALSE(watching.watch.look_at_others(0)) << "the last look is not long ago";
+  }
+  watching.add();
+  (void)watching.look();
+  EXPECT_TRUE(becomes_true([&] { return watching.look().value_or(1) < 0.2; })) << "control: it is watched";
+  std::thread([&] { EXPECT_FALSE(watching.look()) << "another thread calls next() now"; }).join();
+}
+
+}  // namespace
+}  // namespace headpond::internal

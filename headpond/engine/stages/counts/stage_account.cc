@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/stages/counts/stage_account_internal.h"
+
+namespace headpond::internal {
+
+void StageAccount::end_idle_time() {
+  const int64_t idle_ns = now_ns() - std::exchange(idle_since_, 0);
+  counters_.add_idle(idle_ns, idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns);
+}
+
+void StageAccount::asked_too_early() {
+  if (!kCounts || is_starved_) return;
+  ++counters_.late;
+  is_starved_ = true;
+  // The program's own wait began with its call.
+  starved_since_ = is_root_ ? consumer_.called_before_ns() : consumer_.called_ns(now_ns());
+}
+
+void StageAccount::end_starved_time(int64_t now) {
+  is_starved_ = false;
+  const int64_t starved_ns = consumer_.called_ns(now) - starved_since_;
+  counters_.add_starved(std::max(starved_ns, int64_t{0}));
+}
+
+void StageAccount::fill(StageStats& stats) const {
+  stats.elements = elements_;
+  stats.mean_ready = ready_.value();
+  stats.mean_ahead = ahead_.value();
+  stats.operators = operators_;
+  stats.totals = counters_.totals();
+  stats.starved_p50_ns = counters_.starved.quantile(0.5);
+  stats.starved_p99_ns = counters_.starved.quantile(0.99);
+  stats.idle_p50_ns = counters_.idle.quantile(0.5);
+  stats.idle_p99_ns = counters_.idle.quantile(0.99);
+  stats.ready_bytes = counters_.ready_bytes;
+  stats.ready_bytes_peak = counters_.ready_bytes_peak;
+}
+
+void StageAccount::fill(StageFigures& figures) const {
+  figures.id = id();
+  figures.totals = counters_.totals();
+  figures.operators = operators_;
+  figures.crowding = counters_.crowding.exponent();
+  figures.item_ns = counters_.item_ns.values();
+}
+
+}  // namespace headpond::internal
