@@ -139,7 +139,8 @@ function(headpond_test target)
   endif()
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} fmt::fmt GTest::gmock GTest::gtest_main)
   if(HEADPOND_SANITIZE MATCHES undefined AND NOT HEADPOND_CHECK_TESTS)
-    # A fifth of the compiler's time. The libraries have these checks, and at night the tests, too.
+    # A fifth of the compiler's time. The libraries' sources have these checks; at night tests have them, too, and with
+    # them the inline functions of headers.
     target_compile_options(${target} PRIVATE -fno-sanitize=vptr,alignment)
   endif()
   headpond_add_suites(${target} ${plain} SOURCES ${ARG_SOURCES})

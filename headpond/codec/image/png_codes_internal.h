@@ -18,7 +18,7 @@ struct CodeBits {
   const uint8_t* end = nullptr;
   uint64_t bits = 0;
   uint32_t count = 0;    ///< Of `bits` that are valid: higher ones may be anything that a refill would write there.
-  uint32_t missing = 0;  ///< Zero bytes that were added after the end.
+  uint64_t missing = 0;  ///< Zero bytes that were added after the end.
 
   /// At least 56 bits.
   void refill() {

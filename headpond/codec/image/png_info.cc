@@ -56,7 +56,8 @@ class Scanner {
     while (!is_done_) HEADPOND_TRY(take_chunk());
     if (!has_data()) return no_image();
     HEADPOND_TRY(check_data());
-    layout_.is_plain = !has_oddity_ && !layout_.is_animated && !layout_.is_interlaced && layout_.bit_depth >= 8;
+    layout_.is_plain = !has_oddity_ && !layout_.is_animated && !layout_.is_interlaced && layout_.bit_depth >= 8 &&
+                       !is_longer_than_pixels();
     return layout_;
   }
 
@@ -75,6 +76,13 @@ class Scanner {
     return __builtin_bswap32(value);
   }
   bool has_data() const { return data_chunks_ > 0; }
+  // libpng refuses image data above 8,000,000 bytes that take more than the bytes of all rows and some more.
+  bool is_longer_than_pixels() const {
+    constexpr uint64_t kNeverTooLong = 8'000'000;
+    const auto values = static_cast<uint64_t>(layout_.width) * static_cast<uint64_t>(layout_.stored_channels());
+    const uint64_t row = 1 + values * static_cast<uint64_t>(layout_.bit_depth) / 8;
+    return layout_.run_bytes > kNeverTooLong && layout_.run_bytes / row >= static_cast<uint64_t>(layout_.height);
+  }
   static std::string shown(const Chunk& chunk) {
     return fmt::format("chunk {} at offset {}", chunk.type, chunk.body - 8);
   }

@@ -97,6 +97,23 @@ TEST(PngPlain, WhatLibpngWouldWarnOfOrChangeIsLeftToIt) {
   expect(false, PngImageOf{7, 5, 2, 8, true}.file());
 }
 
+// A pixel of 5 after so many empty stored blocks.
+std::string after_empty_blocks(size_t count) {
+  using namespace std::string_literals;
+  std::string data = "\x78\x01"s;
+  for (size_t i = 0; i < count; ++i) data += "\0\0\0\xff\xff"s;
+  data += "\x01\x02\0\xfd\xff\0\x05"s + test::big_endian(7 << 16 | 6);
+  return test::kPngSignature + PngImageOf{1, 1, 0, 8}.header() + png_chunk("IDAT", data) + png_chunk("IEND", "");
+}
+
+TEST(PngPlain, DataFarLongerThanThePixelsAreLeftToLibpngWhichRefusesThem) {
+  for (const size_t count : {size_t{1'500'000}, size_t{1'700'000}}) {
+    const std::string file = after_empty_blocks(count);
+    EXPECT_EQ(way_of(bytes_of(file)).is_plain, count == 1'500'000);
+    expect_same_in_all_forms(bytes_of(file));
+  }
+}
+
 // Image data cut into chunks of `size` bytes.
 std::string in_pieces(const PngImageOf& image, const std::string& data, size_t size) {
   std::string file = test::kPngSignature + image.header() + image.palette();
