@@ -7,8 +7,8 @@
 #include <array>
 #include <cstring>
 
+#include "headpond/base/checksum/upper_halves.h"
 #include "headpond/base/crc32c_internal.h"
-#include "headpond/base/upper_halves.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

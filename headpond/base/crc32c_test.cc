@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "headpond/base/checksum/upper_halves.h"
+#include "headpond/base/checksum/upper_halves_test_internal.h"
 #include "headpond/base/crc32c_internal.h"
 #include "headpond/base/random.h"
-#include "headpond/base/upper_halves.h"
-#include "headpond/base/upper_halves_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -140,7 +140,7 @@ TEST(Crc32c, LeavesTheUpperVectorHalvesClean) {
     GTEST_SKIP() << "this processor does not tell which halves are in use (no AVX, or no xgetbv with ecx 1)";
   Bytes bytes = random_bytes(4096, 7);
   test::make_halves_dirty();
-  EXPECT_NE(test::dirty_halves(), 0U) << "the control: what is left behind must be seen";
+  EXPECT_NE(test::dirty_halves(), 0U) << "control: upper halves in use must be detected";
   clear_upper_halves();
   by_folding(0, bytes);
   EXPECT_EQ(test::dirty_halves(), 0U);

@@ -8,7 +8,7 @@
 #include <exception>
 #include <string>
 
-#include "headpond/base/zlib_sums.h"
+#include "headpond/base/checksum/zlib_sums.h"
 #include "headpond/codec/caught_internal.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/codec/image/png_internal.h"

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "headpond/base/upper_halves.h"
+#include "headpond/base/checksum/upper_halves.h"
 #include "headpond/io/compression/inflate_point_internal.h"
 
 namespace headpond {

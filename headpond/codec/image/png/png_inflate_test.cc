@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "headpond/base/random.h"
-#include "headpond/codec/image/png_inflate_internal.h"
+#include "headpond/codec/image/png/png_inflate_internal.h"
 #include "headpond/codec/image/png_test_internal.h"
 #include "tests/test_files.h"
 

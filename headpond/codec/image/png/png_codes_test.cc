@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/codec/image/png_codes_internal.h"
+#include "headpond/codec/image/png/png_codes_internal.h"
 
 namespace headpond::png_internal {
 namespace {

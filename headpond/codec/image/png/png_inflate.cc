@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "headpond/base/zlib_sums.h"
-#include "headpond/codec/image/png_inflate_internal.h"
+#include "headpond/base/checksum/zlib_sums.h"
+#include "headpond/codec/image/png/png_inflate_internal.h"
 
 namespace headpond::png_internal {
 namespace {

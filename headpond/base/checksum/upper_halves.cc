@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/upper_halves.h"
+#include "headpond/base/checksum/upper_halves.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "headpond/base/random.h"
-#include "headpond/codec/image/png_filters_internal.h"
+#include "headpond/codec/image/png/png_filters_internal.h"
 #include "headpond/codec/image/png_test_internal.h"
 
 namespace headpond::png_internal {

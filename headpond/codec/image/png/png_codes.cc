@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "headpond/codec/image/png_codes_internal.h"
+#include "headpond/codec/image/png/png_codes_internal.h"
 
 namespace headpond::png_internal {
 namespace {

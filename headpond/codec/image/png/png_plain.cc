@@ -8,8 +8,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "headpond/codec/image/png_filters_internal.h"
-#include "headpond/codec/image/png_inflate_internal.h"
+#include "headpond/codec/image/png/png_filters_internal.h"
+#include "headpond/codec/image/png/png_inflate_internal.h"
 #include "headpond/codec/image/png_internal.h"
 
 namespace headpond::png_internal {

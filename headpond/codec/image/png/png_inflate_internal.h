@@ -9,7 +9,7 @@
 #include <memory>
 #include <span>
 
-#include "headpond/codec/image/png_codes_internal.h"
+#include "headpond/codec/image/png/png_codes_internal.h"
 
 namespace headpond::png_internal {
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/codec/image/png_filter_loops_internal.h"
-#include "headpond/codec/image/png_filters_internal.h"
+#include "headpond/codec/image/png/png_filter_loops_internal.h"
+#include "headpond/codec/image/png/png_filters_internal.h"
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "headpond/codec/image/png_filters.cc"
+#define HWY_TARGET_INCLUDE "headpond/codec/image/png/png_filters.cc"
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 

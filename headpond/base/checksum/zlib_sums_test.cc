@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/zlib_sums.h"
+#include "headpond/base/checksum/zlib_sums.h"
 
 #include <gtest/gtest.h>
 
 #include <string_view>
 #include <vector>
 
+#include "headpond/base/checksum/upper_halves_test_internal.h"
 #include "headpond/base/random.h"
-#include "headpond/base/upper_halves_test_internal.h"
 
 namespace headpond {
 namespace {
@@ -60,7 +60,7 @@ TEST(ZlibSums, LeaveTheUpperVectorHalvesClean) {
   if (!test::can_ask_for_dirty_halves()) GTEST_SKIP() << "this processor does not tell which halves are in use";
   const std::vector<std::byte> bytes(4096);
   test::make_halves_dirty();
-  EXPECT_NE(test::dirty_halves(), 0U) << "the control: what is left behind must be seen";
+  EXPECT_NE(test::dirty_halves(), 0U) << "control: upper halves in use must be detected";
   crc32_extend(0, bytes);
   EXPECT_EQ(test::dirty_halves(), 0U);
   test::make_halves_dirty();

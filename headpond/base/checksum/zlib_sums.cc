@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/zlib_sums.h"
+#include "headpond/base/checksum/zlib_sums.h"
 
 #include <isa-l/crc.h>
 #include <isa-l/igzip_lib.h>
 
-#include "headpond/base/upper_halves.h"
+#include "headpond/base/checksum/upper_halves.h"
 
 namespace headpond {
 
