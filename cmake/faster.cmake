@@ -78,10 +78,12 @@ function(headpond_precompiled kind)
   set_target_properties(${target} PROPERTIES HEADPOND_FILE "${file}" HEADPOND_USE "${use}")
 endfunction()
 
-# Makes the `list` of a target's sources one of fewer files that include them: much of a source's time goes to headers of the
-# project that its neighbours read as well. A source's group is decided by its name, so that a new source changes one group
-# and no other. A source with definitions of its own stays alone, and so does one that headpond_alone names, because a name
-# of it is also a neighbour's. clang-tidy and the preset `clang` look at each source alone.
+# Makes the `list` of a target's sources one of fewer files that include them, compiled with the options in ARGN: much of a
+# source's time goes to headers of the project that its neighbours read as well. A source belongs to the group for which the
+# hash of the group's number and the source's name is the largest (rendezvous hashing): a new source changes one group, and a
+# new group takes a few sources from each. A source with definitions of its own stays alone, and so does one that
+# headpond_alone names, because a name of it is also a neighbour's. clang-tidy and the preset `clang` look at each source
+# alone.
 function(headpond_alone)
   set_source_files_properties(${ARGN} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 endfunction()
@@ -90,35 +92,39 @@ function(headpond_join_sources list target)
   if(NOT HEADPOND_PCH)
     return()
   endif()
-  list(LENGTH ${list} count)
-  set(groups 1)
-  while(count GREATER 12)
-    math(EXPR groups "${groups} * 2")
-    math(EXPR count "${count} / 2")
-  endwhile()
   set(files)
+  set(joined)
   foreach(source IN LISTS ${list})
-    get_filename_component(path ${source} ABSOLUTE)
-    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
     get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
     get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
     if(definitions OR alone)
       list(APPEND files ${source})
-      continue()
+    else()
+      list(APPEND joined ${source})
     endif()
-    string(MD5 group ${path})
-    string(SUBSTRING ${group} 0 4 group)
-    math(EXPR group "0x${group} % ${groups}")
+  endforeach()
+  list(LENGTH joined count)
+  math(EXPR groups "${count} / 12 + 1")
+  foreach(source IN LISTS joined)
+    get_filename_component(path ${source} ABSOLUTE)
+    file(RELATIVE_PATH path ${PROJECT_SOURCE_DIR} ${path})
+    set(most)
+    foreach(candidate RANGE 1 ${groups})
+      string(MD5 rank "${candidate} ${path}")
+      if("${rank}" STRGREATER "${most}")
+        set(most ${rank})
+        set(group ${candidate})
+      endif()
+    endforeach()
     string(APPEND text_${group} "#include \"${path}\"\n")
   endforeach()
-  math(EXPR last "${groups} - 1")
-  foreach(group RANGE ${last})
+  foreach(group RANGE 1 ${groups})
     if(text_${group})
       set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}_${group}.cc)
       file(CONFIGURE OUTPUT ${file} CONTENT "${text_${group}}" @ONLY)
       list(APPEND files ${file})
       set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS
-        "-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>")  # A neighbour may have the name.
+        "-Wno-shadow;$<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>;${ARGN}")  # A neighbour may have the name.
     endif()
   endforeach()
   set(${list} ${files} PARENT_SCOPE)

@@ -17,8 +17,9 @@
 #   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
 #   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
-# What people use: the libraries, the command line, the examples; without the tests.
+# What people use: the libraries and the command line. The tests build the examples as well.
 add_custom_target(programs)
+add_custom_target(examples)
 
 # HEADPOND_ROOM_FLAGS: of the libraries and the fuzz targets, where a debug build's are not what makes them fast.
 set(headpond_room_flags ${HEADPOND_ROOM_FLAGS})
@@ -149,6 +150,7 @@ endfunction()
 # The label of tests that run without sanitizers, in the release build: those with libtorch (whose headers clang does not
 # compile as C++20), those that take memory away, and those of the installed package. This target builds their programs.
 add_custom_target(plain_tests)
+add_dependencies(plain_tests examples)
 
 # headpond_add_suites(target SOURCES ... [PLAIN] [FAIL REGEX]): FAIL, what no suite may say beside that it ran nothing.
 function(headpond_add_suites target)
@@ -209,7 +211,7 @@ function(headpond_example name)
   endif()
   headpond_soon_built(${target})
   target_link_libraries(${target} PRIVATE headpond::headpond ${ARG_LIBS})
-  add_dependencies(programs ${target})
+  add_dependencies(examples ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   if(HEADPOND_TESTS)
     add_test(NAME example.${name} COMMAND ${target} ${ARG_ARGS})

@@ -97,7 +97,7 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
-[[noreturn]] void refuse(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
+[[noreturn]] void refuse_bench(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
 
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
@@ -107,7 +107,8 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
     const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
     if (entry == all.end()) {
       const std::string meant = plan::did_you_mean(name, bench_names());
-      refuse(fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
+      refuse_bench(
+          fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
     }
     found.push_back(*entry);
   }
@@ -116,7 +117,7 @@ std::vector<Entry> chosen(const BenchFlags& flags) {
 
 std::vector<int> pinned(const std::vector<int>& cpus) {
   if (cpus.empty()) return allowed_cpus();
-  if (!pin_this_thread(cpus)) refuse(fmt::format("the system refuses to run on CPU {}", fmt::join(cpus, ",")));
+  if (!pin_this_thread(cpus)) refuse_bench(fmt::format("the system refuses to run on CPU {}", fmt::join(cpus, ",")));
   return cpus;
 }
 

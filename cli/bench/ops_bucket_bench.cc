@@ -15,7 +15,8 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kLongest = 200, kWidth = 25, kBuckets = kLongest / kWidth, kRows = 64;  // Numbers; numbers; rows.
+constexpr int64_t kLongest = 200, kWidth = 25, kBuckets = kLongest / kWidth,
+                  kBucketRows = 64;  // Numbers; numbers; rows.
 
 int64_t length_of(int64_t i) { return 1 + i * 7919 % kLongest; }
 
@@ -29,7 +30,7 @@ Dataset buckets(int64_t elements) {
   std::vector<int64_t> boundaries;
   for (int64_t at = kWidth; at < kLongest; at += kWidth) boundaries.push_back(at);
   return range(elements) | map(&sequence_of, {.output = {{"", DType::i64, {kUnknown}}}, .name = "sequence"}) |
-         bucket_by_sequence_length("", boundaries, std::vector<int64_t>(kBuckets, kRows));
+         bucket_by_sequence_length("", boundaries, std::vector<int64_t>(kBuckets, kBucketRows));
 }
 
 // Padding is 0, so that the xor of all batches is that of all sequences.
@@ -62,7 +63,7 @@ uint64_t by_hand(int64_t elements) {
   for (int64_t i = 0; i < elements; ++i) {
     auto& bucket = waiting[static_cast<size_t>(std::min(length_of(i) / kWidth, kBuckets - 1))];
     bucket.push_back(i);
-    if (bucket.size() == kRows) give(bucket);
+    if (bucket.size() == kBucketRows) give(bucket);
   }
   for (auto& bucket : waiting) give(bucket);
   return all;
@@ -76,7 +77,7 @@ Bench ops_bucket_bench(const BenchSetup& setup) {
   for (const char* const system : {"headpond", "loop"}) {
     bench.rows.push_back(
         {.name = "sequences of 1 to 200 numbers in 8 buckets",
-         .params = {{"elements", elements}, {"longest", kLongest}, {"width", kWidth}, {"batch", kRows}},
+         .params = {{"elements", elements}, {"longest", kLongest}, {"width", kWidth}, {"batch", kBucketRows}},
          .system = system,
          .system_version = HEADPOND_VERSION,
          .metric = "ns_per_element",

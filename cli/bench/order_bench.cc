@@ -17,7 +17,7 @@
 namespace headpond::cli {
 namespace {
 
-constexpr int64_t kSizes[] = {1'280'000, 1'000'000'000};
+constexpr int64_t kOrderSizes[] = {1'280'000, 1'000'000'000};
 constexpr int64_t kAsked = 1'000'000, kBlock = 1024;
 
 std::string name_of(int64_t size) { return fmt::format("n={}", size); }
@@ -121,16 +121,16 @@ std::function<double(const BenchResult&)> of_row(size_t i) {
 
 Bench order_shuffle_bench(const BenchSetup& setup) {
   Bench bench{.name = "order.shuffle", .consume = kXorName};
-  for (const int64_t size : kSizes) {
+  for (const int64_t size : kOrderSizes) {
     bench.targets.push_back({"order.shuffle." + name_of(size), name_of(size) + ": at most 15 ns an element", false, 15,
                              of_row(bench.rows.size())});
     bench.rows.push_back(row(name_of(size), "headpond", "ns_per_element", "ns"));
   }
   const size_t grown = bench.rows.size();
-  bench.rows.push_back(row(name_of(kSizes[1]), "headpond", "grown_kib", "KiB"));
-  bench.rows.push_back(row(name_of(kSizes[0]), "stored order", "grown_kib", "KiB"));
+  bench.rows.push_back(row(name_of(kOrderSizes[1]), "headpond", "grown_kib", "KiB"));
+  bench.rows.push_back(row(name_of(kOrderSizes[0]), "stored order", "grown_kib", "KiB"));
   bench.targets.push_back({"order.shuffle.memory",
-                           name_of(kSizes[1]) + ": at most 1 MB more while a million is asked for", false, 1000,
+                           name_of(kOrderSizes[1]) + ": at most 1 MB more while a million is asked for", false, 1000,
                            of_row(grown)});
   bench.targets.push_back(
       {"order.shuffle.memory.control", "a stored order is seen to take more", true, 1000, of_row(grown + 1)});
@@ -138,7 +138,7 @@ Bench order_shuffle_bench(const BenchSetup& setup) {
   bench.cycle = [all, seed = setup.seed](const std::stop_token&) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
     ShuffleFigures figures;
-    for (const int64_t size : kSizes) {
+    for (const int64_t size : kOrderSizes) {
       samples.push_back(with_cpu_time([&] {
         figures = shuffle_figures(size, seed, *all);
         return figures.ns;
@@ -146,7 +146,7 @@ Bench order_shuffle_bench(const BenchSetup& setup) {
       if (figures.ns <= 0) return fail(ErrorKind::Unknown, "shuffle gives no columns");
     }
     samples.push_back({figures.grown_kib});
-    samples.push_back({stored_kib(kSizes[0])});
+    samples.push_back({stored_kib(kOrderSizes[0])});
     return samples;
   };
   return bench;
@@ -154,14 +154,14 @@ Bench order_shuffle_bench(const BenchSetup& setup) {
 
 Bench order_state_bench(const BenchSetup& setup) {
   Bench bench{.name = "order.state", .consume = kXorName};
-  const std::string name = "range | shuffle | map | batch, " + name_of(kSizes[1]);
+  const std::string name = "range | shuffle | map | batch, " + name_of(kOrderSizes[1]);
   bench.rows = {row(name, "headpond", "state_bytes", "bytes"), row(name, "headpond", "save_us", "us"),
                 row(name, "headpond", "restore_and_first_batch_ms", "ms")};
   bench.targets = {{"order.state.bytes", "at most 1 KB", false, 1024, of_row(0)},
                    {"order.state.save", "save at most 50 us", false, 50, of_row(1)},
                    {"order.state.restore", "restore at most 5 ms", false, 5, of_row(2)}};
   bench.cycle = [seed = setup.seed](const std::stop_token&) -> Result<std::vector<BenchSample>> {
-    const auto figures = state_figures(kSizes[1], seed);
+    const auto figures = state_figures(kOrderSizes[1], seed);
     if (!figures) return fail(figures.error());
     return std::vector<BenchSample>{{figures->bytes}, {figures->save_us}, {figures->restore_ms}};
   };

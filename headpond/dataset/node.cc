@@ -15,7 +15,7 @@ uint32_t count_streams(const Node& node, const std::string& name) {
   return count;
 }
 
-[[noreturn]] void refuse(const Node& node, const char* what) {
+[[noreturn]] void refuse_node(const Node& node, const char* what) {
   throw Exception(Error(ErrorKind::FailedPrecondition, fmt::format("{}: {}", node.facts().op, what)));
 }
 
@@ -62,7 +62,7 @@ bool Node::iterates() const {
          std::any_of(facts_.inputs.begin(), facts_.inputs.end(), [](const Ref& input) { return input->iterates(); });
 }
 
-std::shared_ptr<const View> Node::bind(const Binding&) const { refuse(*this, "its elements have no positions"); }
+std::shared_ptr<const View> Node::bind(const Binding&) const { refuse_node(*this, "its elements have no positions"); }
 
 std::shared_ptr<const View> view_of(const Node& node, const Binding& binding) {
   auto view = node.bind(binding);
@@ -84,6 +84,8 @@ void check_reads_positions(const std::string& op, const Node& input) {
                                     op, op)));
 }
 
-std::unique_ptr<Iterator> Node::iterate(const Binding&, Feed&) const { refuse(*this, "its elements have positions"); }
+std::unique_ptr<Iterator> Node::iterate(const Binding&, Feed&) const {
+  refuse_node(*this, "its elements have positions");
+}
 
 }  // namespace headpond

@@ -20,7 +20,7 @@ namespace {
 using internal::ExecutionMode;
 using internal::Stage;
 
-bool is(const Node& node, Role role) { return node.facts().role == role; }
+bool has_role(const Node& node, Role role) { return node.facts().role == role; }
 
 std::string reason(const Stage& stage) {
   switch (stage.mode) {
@@ -34,7 +34,7 @@ std::string reason(const Stage& stage) {
                "then several apply these operators at once";
       }
       return stage.node->facts().inputs.empty() ? "elements come in order only: one thread takes them ahead"
-             : is(*stage.node, Role::batch) || is(*stage.node, Role::rebatch)
+             : has_role(*stage.node, Role::batch) || has_role(*stage.node, Role::rebatch)
                  ? "which rows a batch has depends on the order: one thread gathers them ahead"
                  : "it computes with elements in their order: one thread does so ahead";
     case ExecutionMode::in_order:
@@ -102,27 +102,27 @@ void add_rewrites(const Node& node, bool is_last, std::vector<Rewrite>& rewrites
   if (node.facts().inputs.empty()) return;
   add_joints(node, rewrites);
   const Node& below = node.input();
-  const bool filter = is(below, Role::filter);
+  const bool filter = has_role(below, Role::filter);
   const bool one_to_one = dynamic_cast<const Pointwise*>(&below) != nullptr && !filter;
   const std::string pair = fmt::format("{} over {}", node.facts().op, below.facts().op);
   const bool positions = !node.iterates();
   const bool cut = node.facts().blocking != below.facts().blocking;
-  if (is(node, Role::map) && is(below, Role::map)) {
+  if (has_role(node, Role::map) && has_role(below, Role::map)) {
     rewrites.push_back({"fuse maps: " + pair, !cut,
                         cut ? "one of them blocks, so it runs on I/O threads"
                             : "one task runs both on an element while it is in the processor's cache"});
-  } else if (is(node, Role::order) && (one_to_one || filter)) {
+  } else if (has_role(node, Role::order) && (one_to_one || filter)) {
     const std::string why = filter ? "safe: filtered positions stay empty, so no count is needed"
                                    : "safe: positions are permuted before anything is read, so no element is buffered";
     rewrites.push_back({fmt::format("shuffle below {}: {}", filter ? "filter" : "map", pair), positions,
                         positions ? why : "not safe: in a stream an error would come at another position"});
-  } else if (is(node, Role::choice) && (one_to_one || filter)) {
+  } else if (has_role(node, Role::choice) && (one_to_one || filter)) {
     rewrites.push_back({fmt::format("{} below map: {}", node.facts().op, pair), positions,
                         positions ? "only the positions that it keeps are computed; errors of the others never appear"
                                   : "it counts elements, which requires their order"});
   } else if (hint != nullptr) {
     rewrites.push_back({"leave out " + pair, true, hint->note(is_last)});
-  } else if (is(below, Role::store) || is(below, Role::batch) || is(below, Role::rebatch)) {
+  } else if (has_role(below, Role::store) || has_role(below, Role::batch) || has_role(below, Role::rebatch)) {
     rewrites.push_back({pair, false, "nothing moves across " + below.facts().op});
   }
 }
@@ -146,7 +146,7 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
                      "restored by reading the epoch again from its start, as it has no positions: give "
                      "GeneratorOptions::seek"});
   } else if (node.facts().replays) {
-    notes.push_back({what, is(node, Role::store)
+    notes.push_back({what, has_role(node, Role::store)
                                ? "restored by reading its input again from the start, but for what the cache has; one "
                                  "in memory is gone"
                                : "restored by reading its input again from the start, as a state holds no elements"});
@@ -156,7 +156,7 @@ void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<Rest
 // Random operators below `cache`, each once for the cache nearest to it.
 void add_frozen(const Node& node, const Node* cache, std::set<const Node*>& seen, std::vector<FrozenNote>& notes) {
   if (!seen.insert(&node).second) return;
-  const Node* const inner = is(node, Role::store) ? &node : cache;
+  const Node* const inner = has_role(node, Role::store) ? &node : cache;
   for (const Node::Ref& input : node.facts().inputs) add_frozen(*input, inner, seen, notes);
   if (cache == nullptr) return;
   if (node.facts().makes_datasets) {

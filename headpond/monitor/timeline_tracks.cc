@@ -13,7 +13,7 @@ namespace {
 using trace::Event;
 using trace::Kind;
 
-int64_t end_of(const Event& span) { return span.start_ns + span.length_ns; }
+int64_t end_ns_of(const Event& span) { return span.start_ns + span.length_ns; }
 
 void sort_and_nest(Track& track) {
   // Spans are recorded when they end, so that of two equal ones the later is the outer.
@@ -24,12 +24,12 @@ void sort_and_nest(Track& track) {
   std::vector<int64_t> around;  // Ends of the spans that are open at this start.
   for (Event& span : track.spans) {
     while (!around.empty() && around.back() <= span.start_ns) around.pop_back();
-    if (!around.empty() && end_of(span) > around.back()) {
+    if (!around.empty() && end_ns_of(span) > around.back()) {
       span.length_ns = around.back() - span.start_ns;
       ++track.spans_cut;
     }
-    around.push_back(end_of(span));
-    track.reach.push_back(track.reach.empty() ? end_of(span) : std::max(track.reach.back(), end_of(span)));
+    around.push_back(end_ns_of(span));
+    track.reach.push_back(track.reach.empty() ? end_ns_of(span) : std::max(track.reach.back(), end_ns_of(span)));
   }
 }
 

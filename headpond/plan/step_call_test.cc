@@ -37,7 +37,7 @@ TEST(StepCall, NestsAFunction) {
   const Dataset source = build_step({.op = "range", .args = {{"stop", of(3)}}});
   const Dataset nested =
       build_step({.op = "flat_map", .name = "upto", .inputs = {{"", source}}, .nested = [](const Element& in) {
-                    return range(in[0].item<int64_t>());
+                    return headpond::range(in[0].item<int64_t>());
                   }});
   Sequence sequence(nested);
   std::vector<int64_t> all;

@@ -8,7 +8,7 @@
 namespace headpond::internal {
 namespace {
 
-const Error kEnd(ErrorKind::OutOfRange, "end");
+const Error kEndOfData(ErrorKind::OutOfRange, "end");
 
 TEST(Activity, SaysWhetherAProducerWorksWaitsOrHasEnded) {
   const std::string raw = "raw";
@@ -24,7 +24,7 @@ TEST(Activity, SaysWhetherAProducerWorksWaitsOrHasEnded) {
     ProducerActivity::goes_on();
     EXPECT_EQ(activity.to_string(), "reader: in call 2 of its function");
     EXPECT_FALSE(activity.has_ended());
-    scope.ends_by(kEnd);
+    scope.ends_by(kEndOfData);
   }
   EXPECT_TRUE(activity.has_ended());
   EXPECT_EQ(activity.to_string(), "reader: ended, OutOfRange: end");
@@ -54,7 +54,7 @@ TEST(Fillers, HaveAllEndedIffThereWereSomeAndNoneIsLeft) {
   Producers producers;
   EXPECT_FALSE(producers.all_ended());
   producers.add({first, second});
-  first->end(kEnd);
+  first->end(kEndOfData);
   EXPECT_FALSE(producers.all_ended());
   second->end({});
   EXPECT_TRUE(producers.all_ended());
@@ -68,7 +68,7 @@ TEST(Fillers, ThoseThatEndedAreForgottenWhenOthersBegin) {
     producers.add({next});
     EXPECT_FALSE(producers.all_ended());
     EXPECT_EQ(producers.to_string(), "next: about to begin");
-    next->end(kEnd);
+    next->end(kEndOfData);
   }
 }
 

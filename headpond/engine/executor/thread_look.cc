@@ -23,7 +23,7 @@ int64_t ns_of(clockid_t clock) {
 
 // The text of a small file of /proc; empty iff it cannot be read.
 std::string_view read_small(const char* path, std::array<char, 128>& into) {
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
+  const int file = ::open(path, O_RDONLY | O_CLOEXEC);
   if (file < 0) return {};
   const ssize_t size = read(file, into.data(), into.size());
   close(file);

@@ -10,13 +10,13 @@
 namespace headpond::internal {
 namespace {
 
-using test::Bytes;
+using Plain = test::Bytes;
 
-Bytes inflated(const Bytes& packed, Compression compression, size_t size) {
+Plain inflated(const Plain& packed, Compression compression, size_t size) {
   auto memory = make_memory_reader("x", packed);
   const auto reader =
       compression == Compression::gzip ? make_gzip_reader(std::move(memory)) : make_zlib_reader(std::move(memory));
-  Bytes plain(size + 1);
+  Plain plain(size + 1);
   size_t got = 0;
   while (got < plain.size()) {
     const auto more = reader->read(std::span(plain).subspan(got));
@@ -28,10 +28,10 @@ Bytes inflated(const Bytes& packed, Compression compression, size_t size) {
 }
 
 TEST(Deflater, MakesWhatZlibMakesWhateverThePiecesAre) {
-  const Bytes plain = test::frames_of(std::vector<std::string>(300, std::string(1'000, 'x')));
+  const Plain plain = test::frames_of(std::vector<std::string>(300, std::string(1'000, 'x')));
   for (const auto compression : {Compression::gzip, Compression::zlib}) {
     for (const int level : {0, 1, 6, 9}) {
-      Bytes packed;
+      Plain packed;
       const auto deflater = Deflater::make(compression, level).value();
       for (size_t at = 0; at < plain.size(); at += 70'000) {
         const size_t size = std::min<size_t>(70'000, plain.size() - at);
@@ -46,9 +46,9 @@ TEST(Deflater, MakesWhatZlibMakesWhateverThePiecesAre) {
 }
 
 TEST(Deflater, ShowsAllSoFarAfterAFlush) {
-  const Bytes plain = test::frames_of({"abc", "de"});
+  const Plain plain = test::frames_of({"abc", "de"});
   const auto deflater = Deflater::make(Compression::gzip, 6).value();
-  Bytes packed;
+  Plain packed;
   deflater->add(plain, DeflateStep::flush, packed);
   EXPECT_EQ(inflated(packed, Compression::gzip, plain.size()), plain);
 }

@@ -39,14 +39,14 @@ std::vector<int64_t> ints(const std::string& list) {
   return values<int64_t>(feature(R"({"int64List": {"value": )" + list + "}}", i64));
 }
 
-std::string error_of(const std::string& json, const ExampleLimits& limits = {}) {
+std::string refusal_of(const std::string& json, const ExampleLimits& limits = {}) {
   const auto message = decode_json_example(json, limits);
   if (message) return "no error";
   EXPECT_EQ(message.error().kind(), ErrorKind::InvalidArgument) << json;
   return message.error().message();
 }
 std::string list_error(const std::string& list, const std::string& value) {
-  return error_of(with_feature("{\"" + list + "\": {\"value\": [" + value + "]}}"));
+  return refusal_of(with_feature("{\"" + list + "\": {\"value\": [" + value + "]}}"));
 }
 
 TEST(JsonExample, GivesTheBytesThatTheWriterGives) {
@@ -113,23 +113,23 @@ TEST(JsonExample, RefusesValuesOfAnotherKindWithFeatureAndOffset) {
 }
 
 TEST(JsonExample, RefusesAnyOtherObject) {
-  EXPECT_THAT(error_of(""), HasSubstr("JSON Example: syntax error"));
-  EXPECT_THAT(error_of("[]"), HasSubstr("an array, where none belongs"));
-  EXPECT_THAT(error_of("null"), HasSubstr("null, where a value belongs"));
-  EXPECT_THAT(error_of("7"), HasSubstr("a number, where none belongs"));
-  EXPECT_THAT(error_of("{} {}"), HasSubstr("syntax error"));
-  EXPECT_THAT(error_of(std::string("{}\0x", 4)), HasSubstr("something follows"));
-  EXPECT_THAT(error_of(R"({"feature": {}})"), HasSubstr("key 'feature', where only 'features' belongs"));
-  EXPECT_THAT(error_of(R"({"features": 1})"), HasSubstr("a number, where none belongs"));
-  EXPECT_THAT(error_of(R"({"features": {"feature": []}})"), HasSubstr("an array"));
-  EXPECT_THAT(error_of(R"({"features": {}, "features": {}})"), HasSubstr("key 'features' twice"));
-  EXPECT_THAT(error_of(with_feature("null")), HasSubstr("feature 'x': null, where a value belongs"));
-  EXPECT_THAT(error_of(with_feature(R"({"boolList": {}})")), HasSubstr("key 'boolList', where bytesList"));
-  EXPECT_THAT(error_of(with_feature(R"({"floatList": {"values": []}})")), HasSubstr("where only 'value' belongs"));
-  EXPECT_THAT(error_of(with_feature(R"({"floatList": {"value": [], "value": []}})")), HasSubstr("'value' twice"));
-  EXPECT_THAT(error_of(with_feature(R"({"floatList": {}, "int64List": {}})")), HasSubstr("a second list"));
-  EXPECT_THAT(error_of(with_feature(R"({}, "x": {})")), HasSubstr("feature 'x' twice"));
-  EXPECT_THAT(error_of("{\"features\": {\"feature\": {\"\xff\": {}}}}"), HasSubstr("syntax error"));
+  EXPECT_THAT(refusal_of(""), HasSubstr("JSON Example: syntax error"));
+  EXPECT_THAT(refusal_of("[]"), HasSubstr("an array, where none belongs"));
+  EXPECT_THAT(refusal_of("null"), HasSubstr("null, where a value belongs"));
+  EXPECT_THAT(refusal_of("7"), HasSubstr("a number, where none belongs"));
+  EXPECT_THAT(refusal_of("{} {}"), HasSubstr("syntax error"));
+  EXPECT_THAT(refusal_of(std::string("{}\0x", 4)), HasSubstr("something follows"));
+  EXPECT_THAT(refusal_of(R"({"feature": {}})"), HasSubstr("key 'feature', where only 'features' belongs"));
+  EXPECT_THAT(refusal_of(R"({"features": 1})"), HasSubstr("a number, where none belongs"));
+  EXPECT_THAT(refusal_of(R"({"features": {"feature": []}})"), HasSubstr("an array"));
+  EXPECT_THAT(refusal_of(R"({"features": {}, "features": {}})"), HasSubstr("key 'features' twice"));
+  EXPECT_THAT(refusal_of(with_feature("null")), HasSubstr("feature 'x': null, where a value belongs"));
+  EXPECT_THAT(refusal_of(with_feature(R"({"boolList": {}})")), HasSubstr("key 'boolList', where bytesList"));
+  EXPECT_THAT(refusal_of(with_feature(R"({"floatList": {"values": []}})")), HasSubstr("where only 'value' belongs"));
+  EXPECT_THAT(refusal_of(with_feature(R"({"floatList": {"value": [], "value": []}})")), HasSubstr("'value' twice"));
+  EXPECT_THAT(refusal_of(with_feature(R"({"floatList": {}, "int64List": {}})")), HasSubstr("a second list"));
+  EXPECT_THAT(refusal_of(with_feature(R"({}, "x": {})")), HasSubstr("feature 'x' twice"));
+  EXPECT_THAT(refusal_of("{\"features\": {\"feature\": {\"\xff\": {}}}}"), HasSubstr("syntax error"));
 }
 
 TEST(JsonExample, KeepsToItsLimits) {

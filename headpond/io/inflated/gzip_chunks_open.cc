@@ -27,12 +27,12 @@ namespace {
 using Row = GzipChunks::Row;
 
 constexpr size_t kPieceBytes = size_t{64} << 10, kMostHeaderBytes = size_t{1} << 20;
-constexpr std::string_view kMagic = "HPGZIPIX";
-constexpr uint32_t kVersion = 1;
+constexpr std::string_view kChunksMagic = "HPGZIPIX";
+constexpr uint32_t kChunksVersion = 1;
 
 // The layout of the index file, little-endian, without gaps; reader, path, the text's header, extra, rows, their
 // checksum and the windows follow.
-struct Header {
+struct ChunksHeader {
   char magic[8];
   uint32_t version;
   uint32_t reader_bytes, path_bytes, header_bytes, extra_bytes;
@@ -43,7 +43,7 @@ struct Header {
   int64_t changed_ns;
   uint64_t rows, records, inflated;
 };
-static_assert(sizeof(Header) == 96 && std::is_trivially_copyable_v<Header>);
+static_assert(sizeof(ChunksHeader) == 96 && std::is_trivially_copyable_v<ChunksHeader>);
 static_assert(sizeof(Row) == 72 && std::is_trivially_copyable_v<Row>);
 
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
@@ -237,22 +237,22 @@ Result<std::shared_ptr<GzipChunks>> GzipChunks::open(const std::string& path, Ch
 // The index file up to its checksum.
 std::vector<std::byte> GzipChunks::table_bytes() const {
   const std::string owner = owner_path(path_);
-  Header header = {.magic = {},
-                   .version = kVersion,
-                   .reader_bytes = static_cast<uint32_t>(format_.reader.size()),
-                   .path_bytes = static_cast<uint32_t>(owner.size()),
-                   .header_bytes = static_cast<uint32_t>(header_.size()),
-                   .extra_bytes = static_cast<uint32_t>(extra_.size()),
-                   .unused = 0,
-                   .size = mark_.size,
-                   .modified_ns = mark_.modified_ns,
-                   .head_hash = mark_.head_hash,
-                   .tail_hash = mark_.tail_hash,
-                   .changed_ns = changed_ns_,
-                   .rows = rows_.size(),
-                   .records = static_cast<uint64_t>(records_),
-                   .inflated = inflated_};
-  std::copy(kMagic.begin(), kMagic.end(), header.magic);
+  ChunksHeader header = {.magic = {},
+                         .version = kChunksVersion,
+                         .reader_bytes = static_cast<uint32_t>(format_.reader.size()),
+                         .path_bytes = static_cast<uint32_t>(owner.size()),
+                         .header_bytes = static_cast<uint32_t>(header_.size()),
+                         .extra_bytes = static_cast<uint32_t>(extra_.size()),
+                         .unused = 0,
+                         .size = mark_.size,
+                         .modified_ns = mark_.modified_ns,
+                         .head_hash = mark_.head_hash,
+                         .tail_hash = mark_.tail_hash,
+                         .changed_ns = changed_ns_,
+                         .rows = rows_.size(),
+                         .records = static_cast<uint64_t>(records_),
+                         .inflated = inflated_};
+  std::copy(kChunksMagic.begin(), kChunksMagic.end(), header.magic);
   std::vector<std::byte> table;
   for (const auto part :
        {std::as_bytes(std::span(&header, 1)), bytes_of(format_.reader), bytes_of(owner), bytes_of(header_),
@@ -289,16 +289,16 @@ bool GzipChunks::read_cached() {
   if (where_.empty()) return false;
   auto reader = open_file_reader(where_);
   if (!reader) return false;
-  std::vector<std::byte> bytes(sizeof(Header));
+  std::vector<std::byte> bytes(sizeof(ChunksHeader));
   if (read_fully(**reader, bytes).value_or(0) != bytes.size()) return false;
-  Header header;
+  ChunksHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
   const uint64_t left = (*reader)->left_at_most();
   const uint64_t names =
       uint64_t{header.reader_bytes} + header.path_bytes + header.header_bytes + header.extra_bytes + sizeof(uint32_t);
   if (names > left || header.rows == 0 || header.rows > (left - names) / sizeof(Row)) return false;
-  bytes.resize(sizeof(Header) + names + header.rows * sizeof(Row));
-  const auto rest = std::span(bytes).subspan(sizeof(Header));
+  bytes.resize(sizeof(ChunksHeader) + names + header.rows * sizeof(Row));
+  const auto rest = std::span(bytes).subspan(sizeof(ChunksHeader));
   if (read_fully(**reader, rest).value_or(0) != rest.size() || !parse_kept(bytes)) return false;
   windows_begin_ = bytes.size();
   if (const auto facts = examine_path(where_)) note_use(where_, facts->modified_ns);
@@ -307,15 +307,16 @@ bool GzipChunks::read_cached() {
 
 // `bytes`: as long as their header says.
 bool GzipChunks::parse_kept(std::span<const std::byte> bytes) {
-  Header header;
+  ChunksHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
   uint32_t sum = 0;
   std::memcpy(&sum, bytes.last(sizeof(sum)).data(), sizeof(sum));
-  if (std::string_view(header.magic, kMagic.size()) != kMagic || header.version != kVersion) return false;
+  if (std::string_view(header.magic, kChunksMagic.size()) != kChunksMagic || header.version != kChunksVersion)
+    return false;
   if (sum != crc32c(bytes.first(bytes.size() - sizeof(sum)))) return false;
   const FileMark mark = {header.size, header.modified_ns, header.head_hash, header.tail_hash};
   if (mark != mark_ || header.changed_ns != changed_ns_) return false;
-  auto rest = bytes.subspan(sizeof(Header));
+  auto rest = bytes.subspan(sizeof(ChunksHeader));
   const auto next = [&rest](size_t size) {
     const auto part = rest.first(size);
     rest = rest.subspan(size);

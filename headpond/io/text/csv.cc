@@ -18,6 +18,7 @@
 #include "headpond/io/text/csv_columns_internal.h"
 #include "headpond/io/text/csv_rows_internal.h"
 #include "headpond/io/text/text_file_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond {
 namespace {
@@ -25,8 +26,6 @@ namespace {
 using internal::CsvCell;
 using internal::CsvFault;
 using internal::quoted_name;
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The line number of every 4096th row, so that errors need not count from the start of the file.
 struct Mark {
@@ -214,8 +213,8 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows, RecordIndex& ind
 
 Result<void> CsvFile::State::find_rows(std::shared_ptr<const RecordIndex> known) try {
   internal::CsvRows rows = scan_;
-  const bool has_bom = options_.skip_bom && text_.text().starts_with(kByteOrderMark);
-  rows.begin(text_.text(), has_bom ? kByteOrderMark.size() : 0);
+  const bool has_bom = options_.skip_bom && text_.text().starts_with(internal::kByteOrderMark);
+  rows.begin(text_.text(), has_bom ? internal::kByteOrderMark.size() : 0);
   if (auto named = read_names(rows); !named) {
     HEADPOND_TRY(text_.check_now());
     return named;
@@ -336,8 +335,9 @@ internal::ChunkFormat CsvFile::State::chunk_format() {
 }
 
 std::optional<size_t> CsvFile::State::end_of_header(std::string_view text, bool is_end) const {
-  if (options_.skip_bom && text.size() < kByteOrderMark.size() && !is_end) return std::nullopt;
-  const size_t begin = options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+  if (options_.skip_bom && text.size() < internal::kByteOrderMark.size() && !is_end) return std::nullopt;
+  const size_t begin =
+      options_.skip_bom && text.starts_with(internal::kByteOrderMark) ? internal::kByteOrderMark.size() : 0;
   if (!options_.header) return begin;
   if (begin == text.size()) return std::nullopt;
   const auto found = next_row(text.substr(begin), is_end);
@@ -359,7 +359,8 @@ std::optional<internal::ChunkFormat::Found> CsvFile::State::next_row(std::string
 bool CsvFile::State::see_header(std::string_view text) {
   if (!options_.header) return true;
   internal::CsvRows rows = scan_;
-  rows.begin(text, options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+  rows.begin(text,
+             options_.skip_bom && text.starts_with(internal::kByteOrderMark) ? internal::kByteOrderMark.size() : 0);
   if (!rows.next_row() || text.size() - rows.offset() > options_.max_row_bytes) return false;
   std::vector<std::string> names;
   for (CsvCell cell; rows.next_cell(cell);) {

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "headpond/io/inflated/gzip_chunks_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond::internal {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The position after the line at the front of `text`; nullopt: its end is not there yet.
 std::optional<size_t> end_of_line(std::string_view text, bool is_end) {

@@ -16,11 +16,11 @@
 #include "headpond/io/named_error_internal.h"
 #include "headpond/io/record/index/cached_index_internal.h"
 #include "headpond/io/text/text_file_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 constexpr uint64_t kLeastIndexed = uint64_t{256} << 10;  // The lines of less are counted sooner than an index is read.
 
 // The position after the '\n' that ends the line at `begin`, or the end of the text.
@@ -51,7 +51,7 @@ class LineFile::State {
 
   Result<void> find_lines(std::shared_ptr<const RecordIndex> known) try {
     const std::string_view text = text_.text();
-    size_t at = options_.skip_bom && text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0;
+    size_t at = options_.skip_bom && text.starts_with(internal::kByteOrderMark) ? internal::kByteOrderMark.size() : 0;
     for (; at < text.size() && skipped_ < options_.skip_header_lines; ++skipped_) at = end_of_line(text, at);
     first_ = at;
     if (text_.mapped() == nullptr) return make_index(RecordIndex(FileMark{.size = text.size()}), at);

@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "headpond/io/file/byte_window_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond {
 namespace {
-
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The number of bytes before the first '\n' at or after `from`; npos iff there is none.
 size_t line_bytes(std::span<const std::byte> bytes, size_t from) {
@@ -86,8 +85,8 @@ Result<bool> TextLines::State::skip_line() {
 Result<bool> TextLines::State::skip_to_line() {
   window_.drop(std::exchange(used_, 0));
   if (may_have_bom_) {
-    if (auto there = window_.until(kByteOrderMark.size()); !there) return there;
-    if (to_text(window_.bytes()).starts_with(kByteOrderMark)) window_.drop(kByteOrderMark.size());
+    if (auto there = window_.until(internal::kByteOrderMark.size()); !there) return there;
+    if (to_text(window_.bytes()).starts_with(internal::kByteOrderMark)) window_.drop(internal::kByteOrderMark.size());
     may_have_bom_ = false;
   }
   while (in_long_line_ || lines_ < options_.skip_header_lines) {

@@ -7,6 +7,9 @@
 
 namespace headpond::internal {
 
+/// What some programs write in front of UTF-8.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 /// The length of the well-formed character at the start of `text`, or 0. REQUIRES: not empty.
 size_t character_bytes(std::string_view text);
 

@@ -269,7 +269,7 @@ TEST_F(RunnerStop, AFailureAfterTheJoinRunsCancelOpAlthoughTheStopIsRefused) {
   }
 }
 
-int64_t setting(const char* name, int64_t otherwise) {
+int64_t given_number(const char* name, int64_t otherwise) {
   const char* const given = std::getenv(name);
   return given == nullptr ? otherwise : std::atoll(given);
 }
@@ -341,7 +341,7 @@ class StopRound {
 
 TEST(StopRaces, AStopThatMeetsTheProducersEndClosesTheQueue) {
   const QuietLog quiet;
-  const int64_t rounds = setting("HEADPOND_STOP_ROUNDS", 60), seed = setting("HEADPOND_STOP_SEED", 0);
+  const int64_t rounds = given_number("HEADPOND_STOP_ROUNDS", 60), seed = given_number("HEADPOND_STOP_SEED", 0);
   const Watchdog watchdog("stops", std::chrono::seconds(100 + rounds / 20));
   for (int64_t i = 0; i < rounds && !testing::Test::HasFailure(); ++i) StopRound(seed + i).play();
 }

@@ -8,9 +8,9 @@ namespace headpond::image_internal {
 namespace {
 
 constexpr uint32_t kMostSide = 0x7fffffff;
-constexpr uint64_t kMostHeader = 4096;  // A comment may be long.
+constexpr uint64_t kMostPnmHeader = 4096;  // A comment may be long.
 
-struct Layout {
+struct PnmLayout {
   int64_t width = 0, height = 0;
   int channels = 1;
   uint32_t most = 0;  // The value of white.
@@ -48,8 +48,8 @@ class Header {
 
  private:
   Result<void> need_next(std::string_view what) const {
-    if (at_ < kMostHeader) return source_.need(at_ + 1);
-    return source_.invalid(fmt::format("{}: not within the first {} bytes", what, kMostHeader));
+    if (at_ < kMostPnmHeader) return source_.need(at_ + 1);
+    return source_.invalid(fmt::format("{}: not within the first {} bytes", what, kMostPnmHeader));
   }
   Result<void> pass_space(std::string_view what) {
     for (bool is_comment = false;; ++at_) {
@@ -66,7 +66,7 @@ class Header {
   uint64_t at_ = 2;
 };
 
-Result<Layout> read_layout(const Source& source) {
+Result<PnmLayout> read_pnm_layout(const Source& source) {
   HEADPOND_TRY(source.need(2));
   const char kind = static_cast<char>(source.byte(1));
   if (kind != '5' && kind != '6') {
@@ -80,7 +80,7 @@ Result<Layout> read_layout(const Source& source) {
   if (!height) return fail(height.error());
   const auto most = header.number("largest value", 65535);
   if (!most) return fail(most.error());
-  const Layout layout = {*width, *height, kind == '5' ? 1 : 3, *most, header.at()};
+  const PnmLayout layout = {*width, *height, kind == '5' ? 1 : 3, *most, header.at()};
   uint64_t bytes = 0;
   if (__builtin_mul_overflow(layout.row_bytes(), static_cast<uint64_t>(layout.height), &bytes)) bytes = UINT64_MAX / 2;
   HEADPOND_TRY(source.need_in_file(layout.pixels + bytes));
@@ -102,13 +102,13 @@ class Scale {
 }  // namespace
 
 Result<Picture> pnm_picture(const Source& source) {
-  const auto layout = read_layout(source);
+  const auto layout = read_pnm_layout(source);
   if (!layout) return fail(layout.error());
   return Picture{layout->height, layout->width, layout->channels, layout->is_wide()};
 }
 
 Result<void> decode_pnm(const Source& file, const PixelTarget& to) {
-  const auto layout = read_layout(file);
+  const auto layout = read_pnm_layout(file);
   if (!layout) return fail(layout.error());
   const Scale scale(layout->most);
   std::vector<uint16_t> wide(layout->is_wide() ? layout->row_values() : 0);

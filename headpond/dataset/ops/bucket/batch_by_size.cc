@@ -12,7 +12,7 @@ namespace {
 
 using internal::Buckets, internal::Group, internal::IntegerFunction, internal::Member;
 
-constexpr const char* kOp = "batch_by_size";
+constexpr const char* kBatchBySize = "batch_by_size";
 
 // What a batch may be.
 struct Limits {
@@ -66,9 +66,10 @@ class SizeBatch final : public internal::Gathering {
 
 Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& size, const BatchBySizeOptions& options) {
   if (max_size < 1 || options.max_elements < 0) {
-    refuse(kOp, fmt::format("max_size={}, max_elements={}: a batch has at least 1", max_size, options.max_elements));
+    refuse(kBatchBySize,
+           fmt::format("max_size={}, max_elements={}: a batch has at least 1", max_size, options.max_elements));
   }
-  Buckets buckets(kOp, input.spec(), options.bucket_boundaries,
+  Buckets buckets(kBatchBySize, input.spec(), options.bucket_boundaries,
                   {.padded_shapes = options.padded_shapes,
                    .padding_values = options.padding_values,
                    .no_padding = options.no_padding});
@@ -78,7 +79,7 @@ Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& siz
   if (!options.bucket_boundaries.empty()) {
     args += fmt::format(", bucket_boundaries={}", fmt::join(options.bucket_boundaries, " "));
   }
-  Node::Facts facts{.op = kOp,
+  Node::Facts facts{.op = kBatchBySize,
                     .args = args + buckets.to_string() + fmt::format(", drop_remainder={}", options.drop_remainder),
                     .spec = buckets.spec(kUnknown),
                     .inputs = {input.node()},
@@ -92,16 +93,16 @@ Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& siz
 }  // namespace
 
 Step internal::batch_by_size_step(int64_t max_size, const Function& size, const BatchBySizeOptions& options) {
-  check_integer(kOp, "size", size);
+  check_integer(kBatchBySize, "size", size);
   return [=](const Dataset& input) {
-    size.check(kOp, input.spec());
+    size.check(kBatchBySize, input.spec());
     return sized(input, max_size, {size, label_of(options.name, options.version), options.name.empty()}, options);
   };
 }
 
 Step batch_by_size(int64_t max_size, const std::string& field, const BatchBySizeOptions& options) {
   return [=](const Dataset& input) {
-    return sized(input, max_size, internal::length_of_field(kOp, input.spec(), field), options);
+    return sized(input, max_size, internal::length_of_field(kBatchBySize, input.spec(), field), options);
   };
 }
 

@@ -259,8 +259,8 @@ class MapKernels final : public Pointwise, public KernelJoints {
           (fields[i].has_shape(field.shape) || (!field.shape.is_full() && field.shape.admits(fields[i].shape())));
       if (fits) continue;
       return {ErrorKind::InvalidArgument,
-              fmt::format("expected {}, found {}{}", to_string({field}), headpond::name(fields[i].dtype()),
-                          fields[i].shape().to_string())};
+              fmt::format("expected {}, found {}{}", headpond::to_string(Spec{field}),
+                          headpond::name(fields[i].dtype()), fields[i].shape().to_string())};
     }
     return {};
   }

@@ -32,7 +32,8 @@ Spec map_result_spec(const std::string& op, bool type_tells_all, const Spec& res
   for (size_t i = 0; i < options.output.size(); ++i) {
     const FieldSpec &said = options.output[i], &known = result[i];
     if (said.dtype != known.dtype || !(said.shape == known.shape)) {
-      refuse(op, fmt::format(".output says {}, the function gives {}", to_string({said}), to_string({known})));
+      refuse(op, fmt::format(".output says {}, the function gives {}", headpond::to_string(Spec{said}),
+                             headpond::to_string(Spec{known})));
     }
   }
   return options.output;

@@ -12,7 +12,7 @@
 namespace headpond {
 namespace {
 
-constexpr const char* kOp = "pad_to_cardinality";
+constexpr const char* kPadToCardinality = "pad_to_cardinality";
 
 // What follows the input.
 struct Padding {
@@ -118,21 +118,23 @@ class PaddedIterator final : public Iterator {
 };
 
 Node::Facts facts_of(const Node::Ref& input, int64_t cardinality, const std::string& mask_key) {
-  if (cardinality < 0) refuse(kOp, fmt::format("cardinality={}: it must not be negative", cardinality));
-  if (mask_key.empty()) refuse(kOp, "mask_key is empty");
-  if (input->kind() != Kind::indexed) refuse(kOp, "the number of elements of the input is not known before its end");
+  if (cardinality < 0) refuse(kPadToCardinality, fmt::format("cardinality={}: it must not be negative", cardinality));
+  if (mask_key.empty()) refuse(kPadToCardinality, "mask_key is empty");
+  if (input->kind() != Kind::indexed)
+    refuse(kPadToCardinality, "the number of elements of the input is not known before its end");
   Spec spec = input->spec();
   for (const FieldSpec& field : spec) {
     if (!field.shape.is_full())
-      refuse(kOp, fmt::format("no padding for the unknown dimensions of {}", to_string(spec)));
+      refuse(kPadToCardinality, fmt::format("no padding for the unknown dimensions of {}", to_string(spec)));
   }
   spec.push_back({mask_key, DType::boolean, {}});
-  check_names(kOp, spec);
-  Node::Facts facts =
-      facts_over(input, kOp, fmt::format("cardinality={}, mask_key={}", cardinality, mask_key), std::move(spec));
+  check_names(kPadToCardinality, spec);
+  Node::Facts facts = facts_over(input, kPadToCardinality,
+                                 fmt::format("cardinality={}, mask_key={}", cardinality, mask_key), std::move(spec));
   facts.slots = facts.slots.then([cardinality](int64_t slots) {
-    if (slots == kEndless) refuse(kOp, "the input has no end");
-    if (slots > cardinality) refuse(kOp, fmt::format("cardinality={}, the input has {} elements", cardinality, slots));
+    if (slots == kEndless) refuse(kPadToCardinality, "the input has no end");
+    if (slots > cardinality)
+      refuse(kPadToCardinality, fmt::format("cardinality={}, the input has {} elements", cardinality, slots));
     return cardinality;
   });
   return facts;
@@ -141,7 +143,7 @@ Node::Facts facts_of(const Node::Ref& input, int64_t cardinality, const std::str
 class PadToCardinality final : public Node {
  public:
   explicit PadToCardinality(Facts facts)
-      : Node(std::move(facts)), padding_{internal::zeros_of(spec()), register_source(kOp)} {}
+      : Node(std::move(facts)), padding_{internal::zeros_of(spec()), register_source(kPadToCardinality)} {}
   std::shared_ptr<const View> bind(const Binding& binding) const override {
     (void)slots();  // Refuses an input that is larger.
     return std::make_shared<PaddedView>(*this, binding, padding_);

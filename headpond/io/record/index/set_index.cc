@@ -38,7 +38,7 @@ bool is_absolute_and_normal(std::string_view path) {
          path.find("/../") == path.npos && !path.ends_with("/.") && !path.ends_with("/..");
 }
 
-std::string absolute(const std::string& path) {
+std::string absolute_path(const std::string& path) {
   if (is_absolute_and_normal(path)) return path;
   std::error_code error;
   const auto full = std::filesystem::absolute(path, error);
@@ -82,7 +82,7 @@ Result<FileStamp> Stamps::of(const std::string& path) const {
 
 SetIndex::SetIndex(std::string_view reader, std::span<const std::string> paths) : files_(paths.size()) {
   std::string all(reader);
-  for (const std::string& path : paths) (all += '\0') += absolute(path);
+  for (const std::string& path : paths) (all += '\0') += absolute_path(path);
   const XXH128_hash_t key = XXH3_128bits(all.data(), all.size());
   key_[0] = key.low64;
   key_[1] = key.high64;

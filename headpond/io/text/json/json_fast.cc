@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "headpond/io/text/json/json_fast_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -13,7 +14,6 @@ namespace dom = simdjson::dom;
 
 constexpr size_t kMostTextBytes = size_t{256} << 10;
 constexpr uint64_t kMostDepth = 1024;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 // The escape at `at`, as "d83d" of "\ud83d"; 0 if there is none.
 unsigned escaped_unit(std::string_view text, size_t at) {

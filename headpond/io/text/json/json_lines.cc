@@ -14,6 +14,7 @@
 #include "headpond/io/text/json/json_fast_internal.h"
 #include "headpond/io/text/json/json_values_internal.h"
 #include "headpond/io/text/json_text_internal.h"
+#include "headpond/io/text/utf8_internal.h"
 
 namespace headpond {
 
@@ -65,14 +66,12 @@ using internal::JsonValues;
 using internal::KeyTable;
 using nlohmann::json;
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 // The callbacks of the parser, called after each token.
 class Events {
  public:
   Events(const JsonPlan& plan, std::string_view text)
       : plan_(plan), text_(text), seen_(text.data()), values_(plan.values()) {
-    if (text.starts_with(kByteOrderMark)) end_ = kByteOrderMark.size();
+    if (text.starts_with(internal::kByteOrderMark)) end_ = internal::kByteOrderMark.size();
   }
 
   Result<void> parse(const internal::FieldTargets& targets);
