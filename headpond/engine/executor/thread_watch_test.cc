@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
 #include <functional>
+#include <stop_token>
+#include <thread>
 
 #include "headpond/base/thread.h"
 #include "headpond/engine/executor/thread_watch_internal.h"
@@ -61,14 +64,19 @@ class Watching {
   }
   /// A look at other threads, as if the last one were long ago.
   std::optional<double> look() {
+    const int64_t began = now_ns(), cpu = thread_cpu_ns();
     busy_us(2000);
     const Locked locked(lock);
-    return watch.look_at_others(now_ns() + 1'000'000'000);
+    const auto others = watch.look_at_others(now_ns() + 1'000'000'000);
+    // The machine may be so busy that no thread of the process runs.
+    kept_busy = 10 * (thread_cpu_ns() - cpu) > 9 * (now_ns() - began);
+    return others;
   }
 
   EngineLock lock;
   ThreadWatch watch{lock};
   WatchedThread thread;
+  bool kept_busy = false;  ///< The thread that looked, since it began to.
 
  private:
   void compute() {
@@ -98,6 +106,74 @@ TEST(ThreadWatch, LooksAtThreadsWhileTheProgramWaits) {
   EXPECT_EQ(seen.doing.at(kStage).all(), 1);
   ASSERT_EQ(seen.operators.size(), 1U);
   EXPECT_EQ(seen.operators.at(&kNode).all(), 1);
+}
+
+TEST(ThreadWatch, CountsTheProcessorsOfItsThreadsAndOfTheProcess) {
+  Watching watching;
+  EXPECT_TRUE(becomes_true([&] {
+    watching.wait_until_it_looks();
+    const SeenInWaits seen = watching.seen();
+    return seen.process_cpu_ns - seen.own_cpu_ns > 0.2 * seen.ns;
+  })) << "the thread is not watched";
+  watching.add();
+  const SeenInWaits before = watching.seen();
+  EXPECT_TRUE(becomes_true([&] {
+    watching.wait_until_it_looks();
+    const SeenInWaits seen = watching.seen();
+    return seen.own_cpu_ns - before.own_cpu_ns > 0.2 * (seen.ns - before.ns);
+  }));
+}
+
+TEST(ThreadWatch, CountsWhatTheKernelTakes) {
+  Watching watching;
+  std::jthread asking([](const std::stop_token& stop) {
+    while (!stop.stop_requested()) (void)doing_of(this_thread_id());
+  });
+  EXPECT_TRUE(becomes_true([&] {
+    watching.wait_until_it_looks();
+    return watching.seen().process_system_ns > 0;
+  }));
+}
+
+TEST(ThreadWatch, DoesNotCountAnOperatorThatEndsMeanwhile) {
+  EXPECT_TRUE(becomes_true([] {  // A busy machine may leave the thread in one.
+    Watching watching;
+    WatchedThread changing{.doing = kStage};
+    std::jthread thread([&](const std::stop_token& stop) {
+      {
+        const Locked locked(watching.lock);
+        changing.id = this_thread_id();
+        watching.watch.add(changing);
+      }
+      for (uintptr_t i = 1; !stop.stop_requested(); ++i) {
+        changing.in_operator.store(reinterpret_cast<const void*>(i), std::memory_order_relaxed);
+      }
+    });
+    watching.wait_until_it_looks();
+    thread.request_stop();
+    thread.join();
+    return watching.seen().doing.contains(kStage) && watching.seen().operators.empty();
+  }));
+}
+
+TEST(ThreadWatch, LooksAtSomeOfManyThreadsAndKeepsSomeOfManyOperators) {
+  Watching watching;
+  std::array<WatchedThread, 20> threads;
+  for (WatchedThread& thread : threads) {
+    thread.id = this_thread_id();
+    thread.doing = kStage;
+    const Locked locked(watching.lock);
+    watching.watch.add(thread);
+  }
+  watching.wait_until_it_looks();
+  EXPECT_EQ(watching.seen().doing.at(kStage).all(), 16);
+  for (uintptr_t look = 0; look < 70; ++look) {
+    for (size_t i = 0; i < threads.size(); ++i) {
+      threads[i].in_operator = reinterpret_cast<const void*>(1 + look * threads.size() + i);
+    }
+    watching.wait_until_it_looks();
+  }
+  EXPECT_EQ(watching.seen().operators.size(), 1024U);
 }
 
 TEST(ThreadWatch, DoesNotLookAtAThreadThatIsNotThereOrHasNoTask) {
@@ -155,7 +231,8 @@ TEST(ThreadWatch, CountsTheProcessorsOfThreadsThatItDoesNotWatch) {
   }
   watching.add();
   (void)watching.look();
-  EXPECT_TRUE(becomes_true([&] { return watching.look().value_or(1) < 0.2; })) << "control: it is watched";
+  EXPECT_TRUE(becomes_true([&] { return watching.look().value_or(1) < 0.2 && watching.kept_busy; }))
+      << "control: it is watched";
   std::thread([&] { EXPECT_FALSE(watching.look()) << "another thread calls next() now"; }).join();
 }
 

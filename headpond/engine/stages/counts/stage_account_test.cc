@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <optional>
+#include <vector>
+
 #include "headpond/engine/stages/counts/stage_account_internal.h"
 
 namespace headpond::internal {
@@ -45,6 +48,41 @@ TEST(StageAccount, CountsIdleTimeByWhatItLacks) {
   }
 }
 
+TEST(StageAccount, KnowsLongIdleTimesFromUsualOnes) {
+  OneStage stage;
+  const Locked locked(stage.lock);
+  for (const int64_t ms : {5, 5, 5, 500}) {
+    Task task{.source = nullptr};
+    stage.account.set_room(Room::ahead_enough, now_ns() - ms * kMs);
+    stage.account.task_begins(task);
+    (void)stage.account.task_ended(task, {.ended_ns = 1, .elapsed_ns = 1});
+  }
+  EXPECT_LT(stage.stats().idle_p50_ns, 250 * kMs);
+  EXPECT_GT(stage.stats().idle_p99_ns, 250 * kMs);
+}
+
+// Of tasks that take twice the time when two run at once: what the stage's figures say.
+std::optional<double> crowding_of(bool opens_item) {
+  OneStage stage;
+  const Locked locked(stage.lock);
+  int64_t now = 0;
+  const auto run = [&](int64_t at_once) HEADPOND_REQUIRES(engine_state) {
+    std::vector<Task> tasks(at_once, Task{.source = nullptr, .count = 1, .opens_item = opens_item});
+    for (Task& task : tasks) stage.account.task_begins(task);
+    now += at_once * kMs;
+    for (Task& task : tasks) (void)stage.account.task_ended(task, {.ended_ns = now, .elapsed_ns = at_once * kMs});
+  };
+  for (int i = 0; i < 1000; ++i) run(i / 100 % 2 + 1);
+  StageFigures figures;
+  stage.account.fill(figures);
+  return figures.crowding;
+}
+
+TEST(StageAccount, ComparesTheTimesOfTasksThatMakeElements) {
+  EXPECT_FALSE(crowding_of(true));
+  EXPECT_TRUE(crowding_of(false)) << "control";
+}
+
 TEST(StageAccount, KnowsWhetherAnotherTaskRuns) {
   OneStage stage;
   const Locked locked(stage.lock);
@@ -70,6 +108,7 @@ TEST(StageAccount, MeasuresTheFirstTaskAndLongOnes) {
   EXPECT_TRUE(first.is_measured);
   EXPECT_TRUE(first.asks_queue);
   EXPECT_FALSE(short_one.is_measured);
+  EXPECT_FALSE(short_one.asks_queue) << "though no answer was kept of the first one";
   EXPECT_TRUE(long_one.is_measured);
 }
 
@@ -97,7 +136,9 @@ TEST(StageAccount, WhatIsTakenEndsTheWait) {
   const Locked locked(stage.lock);
   stage.account.asked_too_early();
   stage.account.item_taken(0, 0);
-  stage.account.item_ready(ready_item(1));
+  ReadyItem late = ready_item(1);
+  late.ready_ns = now_ns() + 50 * kMs;
+  stage.account.item_ready(late);
   EXPECT_EQ(stage.stats().totals.starved_ns, 0);
   EXPECT_EQ(stage.stats().totals.takes, 1);
   stage.account.asked_too_early();
@@ -138,9 +179,11 @@ TEST(StageAccount, CountsReadyBytesAloneAndWithOtherBuffersOfItsStage) {
   other.item_dropped(30);
   EXPECT_EQ(stage.account.ready_bytes() + other.ready_bytes(), 0);
   EXPECT_EQ(stage.stats().ready_bytes, 0);
+  stage.account.item_ready(ready_item(20));
+  stage.account.item_dropped(20);
   EXPECT_EQ(stage.stats().ready_bytes_peak, 130);
-  EXPECT_EQ(stage.stats().elements, 2) << "of this buffer";
-  EXPECT_EQ(stage.stats().totals.elements, 4);
+  EXPECT_EQ(stage.stats().elements, 4) << "of this buffer";
+  EXPECT_EQ(stage.stats().totals.elements, 6);
   EXPECT_EQ(stage.account.id(), other.id());
 }
 
