@@ -114,7 +114,7 @@ class GzipChunks : public std::enable_shared_from_this<GzipChunks> {
   GzipChunks(std::string path, ChunkFormat format) : path_(std::move(path)), format_(std::move(format)) {}
   std::vector<std::byte> table_bytes() const;
   bool read_cached();
-  bool parse_kept(std::span<const std::byte> bytes);
+  bool parse_cached(std::span<const std::byte> bytes);
   Result<InflatePoint> point_of(const Row& row) const;
   Result<std::vector<std::byte>> window_of(const Row& row) const;
   Result<std::shared_ptr<const InflatedChunk>> inflate(size_t chunk) const;

@@ -46,6 +46,23 @@ struct ChunksHeader {
 static_assert(sizeof(ChunksHeader) == 96 && std::is_trivially_copyable_v<ChunksHeader>);
 static_assert(sizeof(Row) == 72 && std::is_trivially_copyable_v<Row>);
 
+// Whether a file of that size can have these chunks.
+bool can_be(std::span<const Row> rows, const ChunksHeader& header) {
+  Row end{.begin = header.inflated, .records = header.records};
+  for (size_t i = rows.size(); i-- > 0;) {
+    const Row& row = rows[i];
+    const uint64_t bytes_of_chunk = end.begin - row.begin;
+    // No deflate stream grows more than 1032 times.
+    if (row.begin > end.begin || row.records > end.records || row.out > row.begin || row.in > header.size ||
+        row.bits > 7 || row.window_bytes > 2 * kWindowBytes || bytes_of_chunk >= UINT32_MAX ||
+        bytes_of_chunk / 1032 > header.size) {
+      return false;
+    }
+    end = row;
+  }
+  return rows[0].records == 0 && header.records <= INT64_MAX;
+}
+
 std::span<const std::byte> bytes_of(std::string_view text) { return std::as_bytes(std::span(text)); }
 
 struct Marked {
@@ -299,14 +316,14 @@ bool GzipChunks::read_cached() {
   if (names > left || header.rows == 0 || header.rows > (left - names) / sizeof(Row)) return false;
   bytes.resize(sizeof(ChunksHeader) + names + header.rows * sizeof(Row));
   const auto rest = std::span(bytes).subspan(sizeof(ChunksHeader));
-  if (read_fully(**reader, rest).value_or(0) != rest.size() || !parse_kept(bytes)) return false;
+  if (read_fully(**reader, rest).value_or(0) != rest.size() || !parse_cached(bytes)) return false;
   windows_begin_ = bytes.size();
   if (const auto facts = examine_path(where_)) note_use(where_, facts->modified_ns);
   return true;
 }
 
 // `bytes`: as long as their header says.
-bool GzipChunks::parse_kept(std::span<const std::byte> bytes) {
+bool GzipChunks::parse_cached(std::span<const std::byte> bytes) {
   ChunksHeader header;
   std::memcpy(&header, bytes.data(), sizeof(header));
   uint32_t sum = 0;
@@ -329,19 +346,7 @@ bool GzipChunks::parse_kept(std::span<const std::byte> bytes) {
   extra_.assign(extra.begin(), extra.end());
   std::vector<Row> rows(header.rows);
   std::memcpy(rows.data(), rest.data(), rows.size() * sizeof(Row));
-  Row end{.begin = header.inflated, .records = header.records};
-  for (size_t i = rows.size(); i-- > 0;) {
-    const Row& row = rows[i];
-    const uint64_t bytes_of_chunk = end.begin - row.begin;
-    // No deflate stream grows more than 1032 times.
-    if (row.begin > end.begin || row.records > end.records || row.out > row.begin || row.in > mark.size ||
-        row.bits > 7 || row.window_bytes > 2 * kWindowBytes || bytes_of_chunk >= UINT32_MAX ||
-        bytes_of_chunk / 1032 > mark.size) {
-      return false;
-    }
-    end = row;
-  }
-  if (rows[0].records != 0 || header.records > INT64_MAX) return false;
+  if (!can_be(rows, header)) return false;
   rows_ = std::move(rows);
   records_ = static_cast<int64_t>(header.records);
   inflated_ = header.inflated;
