@@ -58,15 +58,6 @@ void blend_all(std::span<const float> in, float* out, float weight, float other)
   for (size_t i = 0; i < in.size(); ++i) out[i] = to_unit(in[i] * weight + other);
 }
 
-void saturate(std::span<const float> in, float* out, double factor) {
-  const auto weight = static_cast<float>(factor);
-  const auto rest = static_cast<float>(1 - factor);
-  for (size_t i = 0; i < in.size(); i += 3) {
-    const float grey = grey_of(&in[i]) * rest;
-    for (size_t c = 0; c < 3; ++c) out[i + c] = to_unit(in[i + c] * weight + grey);
-  }
-}
-
 // Does what hue_pixel() of color_rows_internal.h does, without rounding.
 void turn_hue(std::span<const float> in, float* out, float shift) {
   for (size_t i = 0; i < in.size(); i += 3) {
@@ -86,13 +77,10 @@ void turn_hue(std::span<const float> in, float* out, float shift) {
   }
 }
 
+// One channel in `channels`.
 template <class T>
-void grey_all(std::span<const T> in, T* out, size_t channels, size_t output_channels) {
-  const size_t pixels = in.size() / channels;
-  for (size_t i = 0; i < pixels; ++i) {
-    const T grey = grey_at(&in[i * channels], static_cast<int64_t>(channels));
-    for (size_t c = 0; c < output_channels; ++c) out[i * output_channels + c] = grey;
-  }
+void repeat(std::span<const T> in, T* out, size_t channels) {
+  for (const T value : in) out = std::fill_n(out, channels, value);
 }
 
 }  // namespace
@@ -131,7 +119,9 @@ Result<void> adjust_saturation(const Tensor& image, std::byte* out, double facto
   if (image.dim(2) == 1) {
     copy(image, out);
   } else if (image.dtype() == DType::f32) {
-    saturate(image.as<float>(), floats_of(out), factor);
+    const auto in = image.as<float>();
+    color_rows().saturation_f32(in.data(), floats_of(out), in.size() / 3, static_cast<float>(factor),
+                                static_cast<float>(1 - factor));
   } else {
     const auto in = image.as<uint8_t>();
     color_rows().saturation(in.data(), bytes_of(out), in.size() / 3, blend_factor(factor));
@@ -177,11 +167,19 @@ Result<void> to_grayscale(const Tensor& image, std::byte* out, int output_channe
   if (output_channels != 1 && output_channels != 3) {
     return fail(ErrorKind::InvalidArgument, "to_grayscale: num_output_channels must be 1 or 3");
   }
-  const auto channels = static_cast<size_t>(image.dim(2));
+  const auto channels = static_cast<size_t>(output_channels);
+  const size_t pixels = image.size() / static_cast<size_t>(image.dim(2));
   if (image.dtype() == DType::f32) {
-    grey_all(image.as<float>(), floats_of(out), channels, static_cast<size_t>(output_channels));
+    const auto in = image.as<float>();
+    if (image.dim(2) == 1) {
+      repeat(in, floats_of(out), channels);
+    } else {
+      color_rows().grey_f32(in.data(), floats_of(out), pixels, channels);
+    }
+  } else if (image.dim(2) == 1) {
+    repeat(image.as<uint8_t>(), bytes_of(out), channels);
   } else {
-    grey_all(image.as<uint8_t>(), bytes_of(out), channels, static_cast<size_t>(output_channels));
+    color_rows().grey_u8(image.as<uint8_t>().data(), bytes_of(out), pixels, channels);
   }
   return {};
 }

@@ -42,14 +42,11 @@ Result<void> check_range(std::string_view op, std::string_view option, double va
 }
 
 void look_up(std::span<const uint8_t> in, uint8_t* out, const Table& table) {
-  static const LookUp best = best_look_up();
-  best(in.data(), out, in.size(), table.data());
+  best_look_up().all(in.data(), out, in.size(), table.data());
 }
 
 void look_up_channels(std::span<const uint8_t> in, uint8_t* out, std::span<const Table> tables) {
-  for (size_t i = 0; i < in.size(); i += tables.size()) {
-    for (size_t c = 0; c < tables.size(); ++c) out[i + c] = tables[c][in[i + c]];
-  }
+  best_look_up().by_channel(in.data(), out, in.size() / tables.size(), tables.size(), tables.front().data());
 }
 
 }  // namespace headpond::color_internal

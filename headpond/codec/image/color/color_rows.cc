@@ -56,6 +56,125 @@ void saturation(const uint8_t* in, uint8_t* out, size_t pixels, int32_t factor) 
   for (; i < pixels; ++i) ci::saturation_pixel(in + 3 * i, out + 3 * i, factor);
 }
 
+HWY_INLINE F constant_f32(float value) { return hn::Set(Floats(), value); }
+
+// NaN and -0 stay.
+HWY_INLINE F to_unit(F value) {
+  const F zero = hn::Zero(Floats()), one = constant_f32(1);
+  return hn::IfThenElse(hn::Lt(value, zero), zero, hn::IfThenElse(hn::Gt(value, one), one, value));
+}
+
+HWY_INLINE F grey_of(F r, F g, F b) {
+  constexpr float kScale = 0x1p-16F;
+  const F red = hn::Mul(r, constant_f32(static_cast<float>(ci::kRed) * kScale));
+  const F green = hn::Mul(g, constant_f32(static_cast<float>(ci::kGreen) * kScale));
+  const F blue = hn::Mul(b, constant_f32(static_cast<float>(ci::kBlue) * kScale));
+  return hn::Add(hn::Add(red, green), blue);
+}
+
+void saturation_f32(const float* in, float* out, size_t pixels, float weight, float rest) {
+  const size_t lanes = hn::Lanes(Floats());
+  const F weights = constant_f32(weight), rests = constant_f32(rest);
+  size_t i = 0;
+  for (; i + lanes <= pixels; i += lanes) {
+    F r, g, b;
+    hn::LoadInterleaved3(Floats(), in + 3 * i, r, g, b);
+    const F grey = hn::Mul(grey_of(r, g, b), rests);
+    const F red = hn::Add(hn::Mul(r, weights), grey), green = hn::Add(hn::Mul(g, weights), grey);
+    const F blue = hn::Add(hn::Mul(b, weights), grey);
+    hn::StoreInterleaved3(to_unit(red), to_unit(green), to_unit(blue), Floats(), out + 3 * i);
+  }
+  for (; i < pixels; ++i) ci::saturation_pixel(in + 3 * i, out + 3 * i, weight, rest);
+}
+
+void grey_f32(const float* in, float* out, size_t pixels, size_t channels) {
+  const size_t lanes = hn::Lanes(Floats());
+  size_t i = 0;
+  for (; i + lanes <= pixels; i += lanes) {
+    F r, g, b;
+    hn::LoadInterleaved3(Floats(), in + 3 * i, r, g, b);
+    const F grey = grey_of(r, g, b);
+    if (channels == 1) {
+      hn::StoreU(grey, Floats(), out + i);
+    } else {
+      hn::StoreInterleaved3(grey, grey, grey, Floats(), out + 3 * i);
+    }
+  }
+  for (; i < pixels; ++i) ci::grey_pixel(in + 3 * i, out + channels * i, channels);
+}
+
+#if HWY_ARCH_X86  // Products of neighbouring lanes are added, and narrowing undoes interleaving: in blocks of 16 bytes.
+
+using ManyBytes = hn::ScalableTag<uint8_t>;
+using ManyHalves = hn::Repartition<int16_t, ManyBytes>;
+using ManyInts = hn::Repartition<int32_t, ManyBytes>;
+using MB = hn::Vec<ManyBytes>;
+using MH = hn::Vec<ManyHalves>;
+using MI = hn::Vec<ManyInts>;
+
+HWY_INLINE MH pairs_of(int32_t first, int32_t second) {
+  return hn::BitCast(ManyHalves(), hn::Set(ManyInts(), first | (second << 16)));
+}
+
+// Half of green's weight fits 16 bits: one half beside red's, one beside blue's.
+HWY_INLINE MI grey_of(MB red_green, MB green_blue) {
+  constexpr int32_t kHalfGreen = ci::kGreen / 2;
+  static_assert(2 * kHalfGreen == ci::kGreen);
+  MI unused = hn::Zero(ManyInts());
+  MI sum = hn::Set(ManyInts(), 32768);
+  sum = hn::ReorderWidenMulAccumulate(ManyInts(), hn::BitCast(ManyHalves(), red_green), pairs_of(ci::kRed, kHalfGreen),
+                                      sum, unused);
+  sum = hn::ReorderWidenMulAccumulate(ManyInts(), hn::BitCast(ManyHalves(), green_blue),
+                                      pairs_of(kHalfGreen, ci::kBlue), sum, unused);
+  return hn::ShiftRight<16>(sum);
+}
+
+// Of half of the pixels of each block.
+HWY_INLINE MH greys_of(MB red_green, MB green_blue) {
+  const ManyBytes tag;
+  const MB zero = hn::Zero(tag);
+  const MI lower = grey_of(hn::InterleaveLower(tag, red_green, zero), hn::InterleaveLower(tag, green_blue, zero));
+  const MI upper = grey_of(hn::InterleaveUpper(tag, red_green, zero), hn::InterleaveUpper(tag, green_blue, zero));
+  return hn::ReorderDemote2To(ManyHalves(), lower, upper);
+}
+
+HWY_INLINE MB narrowed(MH lower, MH upper) {
+#if HWY_TARGET <= HWY_AVX3
+  return MB{_mm512_packus_epi16(lower.raw, upper.raw)};
+#elif HWY_TARGET == HWY_AVX2
+  return MB{_mm256_packus_epi16(lower.raw, upper.raw)};
+#else
+  return MB{_mm_packus_epi16(lower.raw, upper.raw)};
+#endif
+}
+
+void grey_u8(const uint8_t* in, uint8_t* out, size_t pixels, size_t channels) {
+  const ManyBytes tag;
+  const size_t lanes = hn::Lanes(tag);
+  size_t i = 0;
+  for (; i + lanes <= pixels; i += lanes) {
+    MB r, g, b;
+    hn::LoadInterleaved3(tag, in + 3 * i, r, g, b);
+    const MH lower = greys_of(hn::InterleaveLower(tag, r, g), hn::InterleaveLower(tag, g, b));
+    const MH upper = greys_of(hn::InterleaveUpper(tag, r, g), hn::InterleaveUpper(tag, g, b));
+    const MB grey = narrowed(lower, upper);
+    if (channels == 1) {
+      hn::StoreU(grey, tag, out + i);
+    } else {
+      hn::StoreInterleaved3(grey, grey, grey, tag, out + 3 * i);
+    }
+  }
+  for (; i < pixels; ++i) ci::grey_pixel(in + 3 * i, out + channels * i, channels);
+}
+
+#else
+
+void grey_u8(const uint8_t* in, uint8_t* out, size_t pixels, size_t channels) {
+  ci::color_rows_scalar().grey_u8(in, out, pixels, channels);
+}
+
+#endif
+
 struct Pixel {
   I high, one, turn, hue;
 };
@@ -159,7 +278,9 @@ void down_f32(const float* const* rows, float* out, size_t values, const float* 
   for (; i < values; ++i) out[i] = ci::down_value(rows, i, weights, radius);
 }
 
-ci::ColorRows color_rows_of_target() { return {saturation, hue, across_u8, across_f32, down_u8, down_f32}; }
+ci::ColorRows color_rows_of_target() {
+  return {saturation, saturation_f32, grey_u8, grey_f32, hue, across_u8, across_f32, down_u8, down_f32};
+}
 
 #endif
 
@@ -183,6 +304,15 @@ void scalar_saturation(const uint8_t* in, uint8_t* out, size_t pixels, int32_t f
   for (size_t i = 0; i < pixels; ++i) saturation_pixel(in + 3 * i, out + 3 * i, factor);
 }
 
+void scalar_saturation_f32(const float* in, float* out, size_t pixels, float weight, float rest) {
+  for (size_t i = 0; i < pixels; ++i) saturation_pixel(in + 3 * i, out + 3 * i, weight, rest);
+}
+
+template <class T>
+void scalar_grey(const T* in, T* out, size_t pixels, size_t channels) {
+  for (size_t i = 0; i < pixels; ++i) grey_pixel(in + 3 * i, out + channels * i, channels);
+}
+
 void scalar_hue(const uint8_t* in, uint8_t* out, size_t pixels, int32_t shift) {
   for (size_t i = 0; i < pixels; ++i) hue_pixel(in + 3 * i, out + 3 * i, shift);
 }
@@ -201,6 +331,9 @@ void scalar_down(const In* const* rows, Out* out, size_t values, const Weight* w
 
 const ColorRows& color_rows_scalar() {
   static const ColorRows rows = {scalar_saturation,
+                                 scalar_saturation_f32,
+                                 scalar_grey<uint8_t>,
+                                 scalar_grey<float>,
                                  scalar_hue,
                                  scalar_across<uint8_t, uint16_t, uint32_t>,
                                  scalar_across<float, float, float>,

@@ -16,6 +16,11 @@ namespace headpond::color_internal {
 struct ColorRows {
   /// u8 RGB pixels; `factor` from blend_factor(). `out` may be `in`.
   void (*saturation)(const uint8_t* in, uint8_t* out, size_t pixels, int32_t factor);
+  /// f32 RGB pixels: each value times `weight` and the grey times `rest`, within [0, 1]. `out` may be `in`.
+  void (*saturation_f32)(const float* in, float* out, size_t pixels, float weight, float rest);
+  /// The grey of RGB pixels, in 1 or 3 `channels`. `out` may be `in`.
+  void (*grey_u8)(const uint8_t* in, uint8_t* out, size_t pixels, size_t channels);
+  void (*grey_f32)(const float* in, float* out, size_t pixels, size_t channels);
   /// u8 RGB pixels; `shift` from hue_shift(). `out` may be `in`.
   void (*hue)(const uint8_t* in, uint8_t* out, size_t pixels, int32_t shift);
   /// Across a row: out[i] = weights[0] in[i] + the sum over k of weights[k] (in[i - k step] + in[i + k step]), k from 1
@@ -65,6 +70,17 @@ inline void hue_pixel(const uint8_t* in, uint8_t* out, int32_t shift) {
 inline void saturation_pixel(const uint8_t* in, uint8_t* out, int32_t factor) {
   const int32_t grey = grey_of(in);
   for (int c = 0; c < 3; ++c) out[c] = blend(in[c], grey, factor);
+}
+
+inline void saturation_pixel(const float* in, float* out, float weight, float rest) {
+  const float grey = grey_of(in) * rest;
+  for (int c = 0; c < 3; ++c) out[c] = to_unit(in[c] * weight + grey);
+}
+
+template <class T>
+void grey_pixel(const T* in, T* out, size_t channels) {
+  const T grey = static_cast<T>(grey_of(in));
+  for (size_t c = 0; c < channels; ++c) out[c] = grey;
 }
 
 inline uint16_t across_value(const uint8_t* in, const uint32_t* weights, size_t radius, size_t step) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
 #include <bit>
+#include <limits>
 
 #include "headpond/codec/image/color/color_rows_internal.h"
 #include "headpond/codec/image/color/color_test_internal.h"
@@ -67,6 +68,68 @@ TEST(ColorRows, ControlAnotherFactorIsSeen) {
   EXPECT_FALSE(twins_agree([&](const ColorRows& rows, const uint8_t* in, uint8_t* out, size_t count) {
     rows.hue(in, out, count, hue_shift(&rows == &color_rows_scalar() ? 0.1 : 0.1001));
   }));
+}
+
+// Compares each target with the twin for each number of pixels, of which the last ends with `values`: loop(rows, in,
+// out, pixels), apart and in place.
+template <class T, class Loop>
+void expect_twins_agree(const std::vector<T>& values, Loop loop) {
+  const size_t most = values.size() / 3;
+  for (size_t count = 0; count <= most; ++count) {
+    const std::vector<T> in(values.end() - static_cast<std::ptrdiff_t>(3 * count), values.end());
+    const auto apart = [&](const ColorRows& rows) {
+      std::vector<T> out(3 * count + 2, T{99});
+      loop(rows, in.data(), out.data() + 1, count);
+      return bits(out);
+    };
+    const auto in_place = [&](const ColorRows& rows) {
+      std::vector<T> out = in;
+      loop(rows, out.data(), out.data(), count);
+      return bits(out);
+    };
+    for (const auto& other : color_row_targets()) {
+      ASSERT_EQ(apart(other.code), apart(color_rows_scalar())) << other.name << ", " << count << " pixels";
+      ASSERT_EQ(in_place(other.code), in_place(color_rows_scalar())) << other.name << ", " << count << " pixels";
+    }
+  }
+}
+
+std::vector<float> odd_floats(size_t pixels) {
+  auto values = color_test::values_of<float>(unit_picture(1, static_cast<int64_t>(pixels), 3));
+  constexpr float kOdd[] = {
+      std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -0.0F, 0, -3, 1e30F};
+  for (size_t i = 0; i < values.size(); i += 5) values[i] = kOdd[i / 5 % 6];
+  return values;
+}
+
+TEST(ColorRows, SaturationOfFloatsHasTheBytesOfItsTwinOnEveryTarget) {
+  for (const float factor : {0.0F, 0.3F, 1.7F}) {
+    expect_twins_agree(odd_floats(kMostPixels), [&](const ColorRows& rows, const float* in, float* out, size_t count) {
+      rows.saturation_f32(in, out, count, factor, 1 - factor);
+    });
+  }
+}
+
+TEST(ColorRows, GreyHasTheBytesOfItsTwinOnEveryTarget) {
+  for (const size_t channels : {size_t{1}, size_t{3}}) {
+    expect_twins_agree(odd_floats(kMostPixels), [&](const ColorRows& rows, const float* in, float* out, size_t count) {
+      rows.grey_f32(in, out, count, channels);
+    });
+    expect_twins_agree(color_test::values_of(bytes_picture(1, 2 * kMostPixels, 3)),
+                       [&](const ColorRows& rows, const uint8_t* in, uint8_t* out, size_t count) {
+                         rows.grey_u8(in, out, count, channels);
+                       });
+  }
+}
+
+TEST(ColorRows, GreyOfEachLevelIsThatLevel) {
+  Byte in(3 * 256), expected(256);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = expected[i / 3] = static_cast<uint8_t>(i / 3);
+  for (const auto& other : color_row_targets()) {
+    Byte out(256);
+    other.code.grey_u8(in.data(), out.data(), 256, 1);
+    EXPECT_EQ(out, expected) << other.name;
+  }
 }
 
 // Rows that are blurred across and down, by each target.

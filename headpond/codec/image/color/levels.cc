@@ -7,13 +7,13 @@
 #include <numeric>
 
 #include "headpond/codec/image/color/color_internal.h"
+#include "headpond/codec/image/color/level_rows_internal.h"
 
 namespace headpond {
 namespace {
 
 using namespace color_internal;
 
-constexpr size_t kMostChannels = 4;
 using Tables = std::array<Table, kMostChannels>;
 
 // Each value by itself: `of_byte` on u8, `of_float` on f32.
@@ -65,27 +65,9 @@ Tables equalizing_tables(std::span<const T> in, size_t channels) {
   return tables;
 }
 
-template <class T>
-struct Range {
-  T low, high;
-};
-
-// Comparisons with NaN are false, so NaN does not count.
-template <class T>
-std::array<Range<T>, kMostChannels> ranges_of(std::span<const T> in, size_t channels) {
-  std::array<Range<T>, kMostChannels> ranges{};
-  for (size_t c = 0; c < channels && c < in.size(); ++c) ranges[c] = {in[c], in[c]};
-  for (size_t i = 0; i < in.size(); i += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      if (in[i + c] < ranges[c].low) ranges[c].low = in[i + c];
-      if (in[i + c] > ranges[c].high) ranges[c].high = in[i + c];
-    }
-  }
-  return ranges;
-}
-
 void stretch(std::span<const uint8_t> in, uint8_t* out, size_t channels) {
-  const auto ranges = ranges_of(in, channels);
+  std::array<ValueRange<uint8_t>, kMostChannels> ranges;
+  level_rows().range_u8(in.data(), in.size(), channels, ranges.data());
   Tables tables{};
   for (size_t c = 0; c < channels; ++c) {
     const int32_t low = ranges[c].low, high = ranges[c].high;
@@ -97,15 +79,12 @@ void stretch(std::span<const uint8_t> in, uint8_t* out, size_t channels) {
 }
 
 void stretch(std::span<const float> in, float* out, size_t channels) {
-  auto ranges = ranges_of(in, channels);
-  for (Range<float>& range : ranges) {
-    if (range.low == range.high) range = {0, 1};
+  std::array<ValueRange<float>, kMostChannels> ranges;
+  level_rows().range_f32(in.data(), in.size(), channels, ranges.data());
+  for (size_t c = 0; c < channels; ++c) {
+    if (ranges[c].low == ranges[c].high) ranges[c] = {0, 1};
   }
-  for (size_t i = 0; i < in.size(); i += channels) {
-    for (size_t c = 0; c < channels; ++c) {
-      out[i + c] = to_unit((in[i + c] - ranges[c].low) / (ranges[c].high - ranges[c].low));
-    }
-  }
+  level_rows().stretch_f32(in.data(), out, in.size(), channels, ranges.data());
 }
 
 }  // namespace
@@ -157,7 +136,7 @@ Result<void> equalize(const Tensor& image, std::byte* out) {
 }
 
 Result<void> autocontrast(const Tensor& image, std::byte* out) {
-  if (auto fits = check_image("autocontrast", image, Channels::any); !fits) return fits;
+  if (auto fits = check_image("autocontrast", image, Channels::any); !fits || image.size() == 0) return fits;
   const auto channels = static_cast<size_t>(image.dim(2));
   if (image.dtype() == DType::u8) {
     stretch(image.as<uint8_t>(), reinterpret_cast<uint8_t*>(out), channels);

@@ -5,7 +5,9 @@
 
 #include <set>
 
+#include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/image_test_internal.h"
+#include "headpond/codec/image/kernels/normalize_kernel.h"
 
 namespace headpond {
 namespace {
@@ -54,6 +56,71 @@ TEST(Pad, RepeatsPixelsAsItsModeSays) {
   const Tensor one = row_image({9});
   EXPECT_THAT(run_one_kernel(pad({2, 0, 1, 0}, {.mode = PadMode::reflect}), one)->as<uint8_t>(),
               ElementsAre(9, 9, 9, 9));
+}
+
+// The pixel that `mode` puts at `i` beside `size` pixels, found by walking from the edge; -1: the fill.
+int64_t walk_to(int64_t i, int64_t size, PadMode mode) {
+  int64_t at = i < 0 ? 0 : size - 1, step = i < 0 ? 1 : -1;
+  if (i >= 0 && i < size) return i;
+  if (mode == PadMode::constant) return -1;
+  if (mode == PadMode::edge || size == 1) return at;
+  const int64_t distance = i < 0 ? -i : i - size + 1;
+  for (int64_t k = mode == PadMode::reflect ? 0 : 1; k < distance; ++k) {
+    const bool turns = at + step < 0 || at + step >= size;
+    if (turns) step = -step;
+    if (!turns || mode == PadMode::reflect) at += step;
+  }
+  return at;
+}
+
+template <class T>
+void expect_padded_by_its_pixels(int64_t height, int64_t width, int64_t channels, PadMode mode) {
+  std::vector<T> values(static_cast<size_t>(height * width * channels));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<T>(i * 7 % 251 + 1);
+  const std::vector<double> fill = {200, 3, 9, 77};
+  const std::vector<double> fills(fill.begin(), fill.begin() + channels);
+  const int64_t left = 5, top = 2, right = 9, bottom = 4;
+  const Result<Tensor> made = run_one_kernel(pad({left, top, right, bottom}, {.fill = fills, .mode = mode}),
+                                             Tensor::from(values, {height, width, channels}));
+  ASSERT_TRUE(made) << made.error();
+  ASSERT_EQ(made->shape(), (Shape{height + top + bottom, width + left + right, channels}));
+  std::vector<T> expected;
+  for (int64_t y = -top; y < height + bottom; ++y) {
+    for (int64_t x = -left; x < width + right; ++x) {
+      const int64_t row = walk_to(y, height, mode), column = walk_to(x, width, mode);
+      for (int64_t c = 0; c < channels; ++c) {
+        expected.push_back(row < 0 || column < 0 ? static_cast<T>(fill[static_cast<size_t>(c)])
+                                                 : values[static_cast<size_t>((row * width + column) * channels + c)]);
+      }
+    }
+  }
+  ASSERT_EQ(std::vector<T>(made->as<T>().begin(), made->as<T>().end()), expected) << height << " x " << width;
+}
+
+TEST(Pad, HasThePixelsOfItsModeForEachSizeAndDtype) {
+  for (const PadMode mode : {PadMode::constant, PadMode::reflect, PadMode::edge, PadMode::symmetric}) {
+    for (int64_t channels = 1; channels <= 4; ++channels) {
+      for (int64_t width = 1; width <= 65; width += width < 20 ? 1 : 5) {
+        expect_padded_by_its_pixels<uint8_t>(1 + width % 7, width, channels, mode);
+        expect_padded_by_its_pixels<float>(1 + width % 7, width, channels, mode);
+      }
+    }
+  }
+}
+
+TEST(Pad, JoinedWithAFlipAndNormalizeHasTheirBytes) {
+  std::vector<uint8_t> values(std::size_t{5} * 7 * 3);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i * 11);
+  const Tensor image = Tensor::from(values, {5, 7, 3});
+  for (const PadMode mode : {PadMode::constant, PadMode::reflect, PadMode::edge, PadMode::symmetric}) {
+    const std::vector<KernelRef> apart = {pad({2, 3}, {.mode = mode}), random_vertical_flip(1), normalize()};
+    Tensor expected = image;
+    for (const KernelRef& kernel : apart) expected = *run_one_kernel(kernel, expected);
+    const auto joined = run_kernels(apart, image, {});
+    ASSERT_TRUE(joined) << joined.error();
+    EXPECT_EQ(std::vector<float>(joined->as<float>().begin(), joined->as<float>().end()),
+              std::vector<float>(expected.as<float>().begin(), expected.as<float>().end()));
+  }
 }
 
 TEST(Pad, FillsEachChannelWithItsValue) {

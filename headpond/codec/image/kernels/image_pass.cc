@@ -52,6 +52,7 @@ class ImageMaking {
     pads_first_ = inside != window_ && (geometry_.resize != nullptr || geometry_.mode() != PadMode::constant);
     base_ = pads_first_ ? window_ : inside;
     if (is_copy()) return copy(normalize);
+    if (pads_first_ && geometry_.resize == nullptr && !geometry_.flips_columns) return pad(normalize);
     const Axis down = plan_axis(true), across = plan_axis(false);
     ImageView view;
     HEADPOND_TRY(fetch(down.pixels, across.pixels, view));
@@ -197,47 +198,103 @@ class ImageMaking {
     return {};
   }
 
-  // The whole window with its padding.
-  Result<void> fetch_padded(ImageView& view) {
-    const ImageWindow inside = intersection(valid_, window_);
+  // What the padding repeats, and the pixels that it surrounds. `image` is empty if none is seen.
+  struct Seen {
+    ImageView image;
+    Line rows = {}, columns = {};
+    Line inside = {};  // The columns of the window that are copied at once.
+  };
+
+  Result<void> see(Seen& seen) {
     const bool repeats = geometry_.mode() != PadMode::constant;
-    ImageView seen;
-    const ImageWindow needed = repeats ? valid_ : inside;
-    const bool is_seen = needed.height > 0 && needed.width > 0;
-    if (is_seen) HEADPOND_TRY(borrow(needed, seen));
-    std::byte* const canvas = memory_for(window_, scratch_.canvas, canvas_);
-    std::byte* to = canvas;
-    const Line rows = line_of(needed, true), columns = line_of(needed, false);
-    for (int64_t y = window_.y; y < window_.y + window_.height; ++y) {
-      const int64_t row = is_seen ? padded_index(y, rows.begin, rows.size, geometry_.mode()) : -1;
-      if (row < 0) {
-        fill_pixels(to, window_.width);
-      } else {
-        pad_row(seen.data + (row - rows.begin) * seen.row_bytes, columns, to);
-      }
-      to += window_.width * static_cast<int64_t>(pixel_);
-    }
-    view = {canvas, dtype_, window_.height, window_.width, channels_, window_.width * static_cast<int64_t>(pixel_)};
+    const ImageWindow needed = repeats ? valid_ : intersection(valid_, window_);
+    if (needed.height <= 0 || needed.width <= 0) return {};
+    HEADPOND_TRY(borrow(needed, seen.image));
+    seen.rows = line_of(needed, true);
+    seen.columns = line_of(needed, false);
+    const int64_t window_end = window_.x + window_.width;
+    const int64_t begin = std::clamp(seen.columns.begin, window_.x, window_end);
+    seen.inside = {begin, std::clamp(seen.columns.end(), begin, window_end) - begin};
+    scratch_.edges.clear();
+    const auto note = [&](int64_t x) {
+      const int64_t column = padded_index(x, seen.columns.begin, seen.columns.size, geometry_.mode());
+      scratch_.edges.push_back(column < 0 ? -1 : column - seen.columns.begin);
+    };
+    for (int64_t x = window_.x; x < begin; ++x) note(x);
+    for (int64_t x = seen.inside.end(); x < window_end; ++x) note(x);
     return {};
   }
 
-  // A row of the window, of whose columns `from` has `seen`: what lies inside is copied at once.
-  void pad_row(const std::byte* from, Line seen, std::byte* to) const {
-    const auto pixel = static_cast<int64_t>(pixel_);
-    const int64_t window_end = window_.x + window_.width;
-    const int64_t begin = std::clamp(seen.begin, window_.x, window_end),
-                  end = std::clamp(seen.end(), begin, window_end);
-    const auto put = [&](int64_t x) {
-      const int64_t column = padded_index(x, seen.begin, seen.size, geometry_.mode());
-      std::memcpy(to + (x - window_.x) * pixel, column < 0 ? fill_.data() : from + (column - seen.begin) * pixel,
-                  pixel_);
-    };
-    for (int64_t x = window_.x; x < begin; ++x) put(x);
-    if (begin < end) {
-      std::memcpy(to + (begin - window_.x) * pixel, from + (begin - seen.begin) * pixel,
-                  static_cast<size_t>(end - begin) * pixel_);
+  // The whole window with its padding.
+  Result<void> fetch_padded(ImageView& view) {
+    Seen seen;
+    HEADPOND_TRY(see(seen));
+    std::byte* const canvas = memory_for(window_, scratch_.canvas, canvas_);
+    const int64_t row_bytes = window_.width * static_cast<int64_t>(pixel_);
+    for (int64_t y = 0; y < window_.height; ++y) pad_row(seen, y, canvas + y * row_bytes);
+    view = {canvas, dtype_, window_.height, window_.width, channels_, row_bytes};
+    return {};
+  }
+
+  // The same as the result.
+  Result<void> pad(const NormalizePass* normalize) {
+    Seen seen;
+    HEADPOND_TRY(see(seen));
+    std::byte* const out = make_result(window_.height, window_.width, normalize);
+    const int64_t row_bytes = window_.width * static_cast<int64_t>(pixel_);
+    scratch_.row.resize(static_cast<size_t>(row_bytes));
+    for (int64_t y = 0; y < window_.height; ++y) {
+      const int64_t line = geometry_.flips_rows ? window_.height - 1 - y : y;
+      std::byte* const to = normalize == nullptr ? out + line * row_bytes : scratch_.row.data();
+      pad_row(seen, y, to);
+      if (normalize != nullptr) normalize_row(*normalize, to, line, out);
     }
-    for (int64_t x = end; x < window_end; ++x) put(x);
+    return {};
+  }
+
+  // Row `y` of the window.
+  void pad_row(const Seen& seen, int64_t y, std::byte* to) const {
+    const bool is_seen = seen.rows.size > 0;
+    const int64_t row = is_seen ? padded_index(window_.y + y, seen.rows.begin, seen.rows.size, geometry_.mode()) : -1;
+    if (row < 0) return fill_pixels(to, window_.width);
+    const std::byte* const from = seen.image.data + (row - seen.rows.begin) * seen.image.row_bytes;
+    const auto left = static_cast<size_t>(seen.inside.begin - window_.x),
+               inside = static_cast<size_t>(seen.inside.size);
+    const std::span<const int64_t> edges(scratch_.edges);
+    copy_pixels(from, edges.first(left), to);
+    if (inside > 0) {
+      const int64_t first = seen.inside.begin - seen.columns.begin;
+      std::memcpy(to + left * pixel_, from + first * static_cast<int64_t>(pixel_), inside * pixel_);
+    }
+    copy_pixels(from, edges.subspan(left), to + (left + inside) * pixel_);
+  }
+
+  void copy_pixels(const std::byte* from, std::span<const int64_t> columns, std::byte* to) const {
+    switch (pixel_) {
+      case 1:
+        return copy_pixels<1>(from, columns, to);
+      case 2:
+        return copy_pixels<2>(from, columns, to);
+      case 3:
+        return copy_pixels<3>(from, columns, to);
+      case 4:
+        return copy_pixels<4>(from, columns, to);
+      case 8:
+        return copy_pixels<8>(from, columns, to);
+      case 12:
+        return copy_pixels<12>(from, columns, to);
+      default:
+        return copy_pixels<16>(from, columns, to);
+    }
+  }
+
+  // A negative column is the fill.
+  template <size_t kPixel>
+  void copy_pixels(const std::byte* from, std::span<const int64_t> columns, std::byte* to) const {
+    for (const int64_t column : columns) {
+      std::memcpy(to, column < 0 ? fill_.data() : from + column * static_cast<int64_t>(kPixel), kPixel);
+      to += kPixel;
+    }
   }
 
   void fill_pixels(std::byte* to, int64_t pixels) const {
@@ -247,7 +304,9 @@ class ImageMaking {
       std::memset(to, static_cast<int>(fill_[0]), static_cast<size_t>(pixels) * pixel_);
       return;
     }
-    for (int64_t x = 0; x < pixels; ++x, to += pixel_) std::memcpy(to, fill_.data(), pixel_);
+    const size_t bytes = static_cast<size_t>(pixels) * pixel_;
+    std::memcpy(to, fill_.data(), pixel_);
+    for (size_t done = pixel_; done < bytes; done *= 2) std::memcpy(to + done, to, std::min(done, bytes - done));
   }
 
   void write(Axis down, Axis across, const ImageView& view, const NormalizePass* normalize) {

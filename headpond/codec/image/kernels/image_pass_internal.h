@@ -21,6 +21,7 @@ struct ImageScratch {
   std::vector<std::byte> canvas;      // The same with padding.
   std::vector<std::byte> row;         // A row of the result, before it is normalized.
   std::vector<int64_t> down, across;  // Indices of rows and columns.
+  std::vector<int64_t> edges;         // Columns that a padded row repeats left and right; -1: the fill.
   Geometry geometry;
 };
 

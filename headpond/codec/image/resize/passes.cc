@@ -165,25 +165,4 @@ void take_columns(const float* from, float* to, const TapsPart& columns, int cha
   take_pixels(from, to, columns, channels);
 }
 
-void sum_columns(const float* from, float* to, const TapsPart& columns, int channels) {
-  for (int64_t x = 0; x < columns.size; ++x, to += channels) {
-    const float* const pixel = from + columns.first(x) * channels;
-    const double* const weights = columns.exact(x);
-    const int64_t count = columns.count(x);
-    for (int c = 0; c < channels; ++c) {
-      double sum = 0;
-      for (int64_t j = 0; j < count; ++j) sum += static_cast<double>(pixel[j * channels + c]) * weights[j];
-      to[c] = static_cast<float>(sum);
-    }
-  }
-}
-
-void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
-  for (int64_t i = 0; i < values; ++i) {
-    double sum = 0;
-    for (int64_t j = 0; j < count; ++j) sum += static_cast<double>(rows[j][i]) * weights[j];
-    to[i] = static_cast<float>(sum);
-  }
-}
-
 }  // namespace headpond::resize_internal

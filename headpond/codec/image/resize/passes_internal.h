@@ -61,12 +61,8 @@ inline WeightDigits digits_of(int32_t weight) {
   return {{first, second, static_cast<int8_t>(last)}, last == static_cast<int8_t>(last)};
 }
 
-/// One row of f32 by the taps of the horizontal axis: columns.size pixels from `from` to `to`, which do not overlap.
-void sum_columns(const float* from, float* to, const TapsPart& columns, int channels);
-/// The same where one pixel is taken.
+/// One row of f32 where one pixel is taken: columns.size pixels from `from` to `to`, which do not overlap.
 void take_columns(const float* from, float* to, const TapsPart& columns, int channels);
-/// The weighted sum of `count` rows of `values` values.
-void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values);
 
 /// The loops of these passes over u8, of one instruction set: equal bytes on each.
 struct Passes {

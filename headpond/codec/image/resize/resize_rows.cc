@@ -43,6 +43,7 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
       columns_(columns),
       has_horizontal_(!copies(columns)),
       passes_(passes()),
+      float_passes_(float_passes()),
       scratch_(scratch),
       ring_rows_(rows.taps->key.is_lerp() ? 1 : most_rows(rows)),
       made_(rows.size > 0 ? rows.from() : 0) {
@@ -69,7 +70,7 @@ void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
 
 void ResizeRows::across(const float* from, float* to) const {
   if (columns_.taps->key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
-  sum_columns(from, to, columns_, image_.channels);
+  float_passes_.sum_columns(from, columns_.to() * image_.channels, to, columns_, image_.channels);
 }
 
 void ResizeRows::down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const {
@@ -77,7 +78,7 @@ void ResizeRows::down(const uint8_t* const* rows, int64_t count, uint8_t* to, in
 }
 
 void ResizeRows::down(const float* const* rows, int64_t count, float* to, int64_t values) const {
-  sum_rows(rows, rows_.exact(y_), count, to, values);
+  float_passes_.sum_rows(rows, rows_.exact(y_), count, to, values);
 }
 
 // Row `y` of the image after the horizontal pass.

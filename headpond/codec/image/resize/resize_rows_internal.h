@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "headpond/codec/image/resize/float_passes_internal.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 #include "headpond/codec/image/resize/taps_internal.h"
 
@@ -59,6 +60,7 @@ class ResizeRows {
   const TapsPart columns_;
   const bool has_horizontal_;
   const Passes& passes_;
+  const FloatPasses& float_passes_;
   ResizeScratch& scratch_;
   const int64_t ring_rows_;
   int64_t y_ = 0;
