@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps of kernels on threads: equal bytes, rows written where they belong, and what a worker keeps.
 #include <atomic>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -10,6 +11,9 @@
 #include "headpond/engine/explain.h"
 #include "headpond/engine/testing/contract.h"
 #include "headpond/engine/testing/engine_test_internal.h"
+#include "headpond/io/array/npy.h"
+#include "headpond/tensor/rows_kernel.h"
+#include "tests/test_files.h"
 
 namespace headpond::internal {
 namespace {
@@ -162,6 +166,43 @@ TEST(LoaderKernels, ExplainSaysWhatIsJoined) {
   EXPECT_THAT(text, HasSubstr("map(0: pass > pass > spread)"));
   EXPECT_THAT(text, HasSubstr("applied joined: nothing at all: pass > pass"));
   EXPECT_THAT(text, HasSubstr("not applied joined: pass > spread: what follows draws"));
+}
+
+// Adds a draw to each value of a row that may be lent.
+class AddDrawn final : public RowsKernel {
+ public:
+  AddDrawn() : RowsKernel({.title = "add_drawn", .draws = "add_drawn"}) {}
+  Result<void> run(KernelCall& call) const override {
+    const auto from = call.in().as<int64_t>();
+    const auto to = call.make<int64_t>(0, call.in().shape());
+    const auto drawn = static_cast<int64_t>(call.random().below(1000));
+    for (size_t k = 0; k < from.size(); ++k) to[k] = from[k] + drawn;
+    return {};
+  }
+  bool takes_rows(const FieldSpec&) const override { return false; }
+  void run_rows(const FieldSpec&, const std::byte*, size_t, std::byte*) const override {}
+  bool takes_lent() const override { return true; }
+};
+
+TEST(LoaderKernels, GiveTheBytesOfASequenceOverRowsOfAMappedFile) {
+  const test::TempFolder folder;
+  std::vector<int64_t> values(50 * 30);
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<int64_t>(i * 1000);
+  ASSERT_TRUE(write_npy(folder.file("rows"), Tensor::from<int64_t>(values, {50, 30})));
+  const Dataset dataset = npy(folder.file("rows")) | shuffle() | map("", std::make_shared<AddDrawn>()) | batch(7);
+  EXPECT_EQ(contract_violation(dataset), "");
+  for (const int threads : {0, 1, 2, 8}) {
+    Sequence sequence(dataset, {.seed = 3});
+    Loader loader(dataset, {.seed = 3, .threads = threads});
+    for (int64_t i = 0; i < 8; ++i) {
+      const auto expected = sequence.next();
+      const auto batch = loader.next();
+      ASSERT_TRUE(expected && batch);
+      const Tensor& rows = batch->element()[0];
+      ASSERT_EQ(rows.shape(), (*expected)[0].shape());
+      EXPECT_EQ(std::memcmp(rows.data(), (*expected)[0].data(), rows.byte_size()), 0);
+    }
+  }
 }
 
 }  // namespace

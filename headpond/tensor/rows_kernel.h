@@ -17,6 +17,9 @@ class RowsKernel : public Kernel {
   /// Writes the results of `count` samples one after the other from `to` on, with the bytes of run(): `from` has their
   /// images in the same way. REQUIRES: takes_rows(image).
   virtual void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const = 0;
+  /// True iff nothing but the results of run() refers to its arguments afterwards: then these may lie in memory that
+  /// is lent for one call, in a mapped file, say.
+  virtual bool takes_lent() const { return false; }
 
  protected:
   using Kernel::Kernel;

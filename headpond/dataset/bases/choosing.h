@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/node.h"
 
 namespace headpond {
@@ -32,14 +33,18 @@ Got fail_without_position(const Node& node, int64_t i, Context& context);
 /// The elements of `input` at other positions. `map(i)` is the position of element i in the input, or kNoPosition;
 /// `Many`, made from a Map, maps many of them: `many.apply(positions, to)`.
 template <class Map, class Many = EachPosition<Map>>
-class PositionMap final : public View {
+class PositionMap final : public View, public internal::LendingView {
  public:
   /// `node` is named in errors, and outlives this.
   PositionMap(const Node& node, std::shared_ptr<const View> input, const Map& map)
-      : node_(node), input_(std::move(input)), map_(map) {}
+      : node_(node), input_(std::move(input)), may_lend_(*input_), map_(map) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     if (const int64_t mapped = map_(i); mapped >= 0) return input_->at(mapped, context, outputs, out);
+    return fail_without_position(node_, i, context);
+  }
+  Got lend(int64_t i, Context& context, Element& out, internal::Loan& loan) const override {
+    if (const int64_t mapped = map_(i); mapped >= 0) return may_lend_.lend(mapped, context, out, loan);
     return fail_without_position(node_, i, context);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
@@ -51,6 +56,7 @@ class PositionMap final : public View {
  private:
   const Node& node_;
   const std::shared_ptr<const View> input_;
+  const internal::MayLend may_lend_;
   const Map map_;
 };
 

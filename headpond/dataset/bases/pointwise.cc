@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <optional>
 
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/run_state.h"
 
@@ -14,15 +17,18 @@ namespace {
 class PointView final : public View {
  public:
   PointView(const Pointwise& node, const Binding& binding)
-      : node_(node), input_(view_of(node.input(), binding)), random_keys_(node.keys_of(binding)) {}
+      : node_(node),
+        input_(view_of(node.input(), binding)),
+        may_lend_(*input_),
+        takes_lent_(takes_lent(node)),
+        random_keys_(node.keys_of(binding)) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    if (takes_lent_) {
+      if (const auto got = at_of_lent(i, context, outputs, out)) return *got;
+    }
     Element in;
-    const Got got = input_->at(i, context, {}, in);
-    if (got == Got::value) return node_.run(in, random_keys_, context, outputs, out);
-    out.key = in.key;  // Key of the element that failed below.
-    out.provenance = in.provenance;
-    return got;
+    return answer(input_->at(i, context, {}, in), in, context, outputs, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     try {
@@ -33,8 +39,54 @@ class PointView final : public View {
   }
 
  private:
+  Got answer(Got got, Element& in, Context& context, OutputSlots outputs, Element& out) const {
+    if (got == Got::value) return node_.run(in, random_keys_, context, outputs, out);
+    out.key = in.key;  // Key of the element that failed below.
+    out.provenance = in.provenance;
+    return got;
+  }
+
+  // Nothing if what was lent was not whole: whatever came of it, an error too, is not the answer.
+  std::optional<Got> at_of_lent(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
+    const int64_t defects = context.scratch().defects.count;
+    Element in;
+    internal::Loan loan;
+    const Got got = answer(may_lend_.lend(i, context, in, loan), in, context, outputs, out);
+    if (got == Got::value) own(loan, context, outputs, out);
+    if (loan.is_whole()) return got;
+    out.clear();
+    context.scratch().defects.count = defects;
+    return std::nullopt;
+  }
+
+  // Copies fields that are still in lent memory.
+  static void own(const internal::Loan& loan, Context& context, OutputSlots outputs, Element& out) {
+    if (loan.by == nullptr) return;
+    const auto fields = std::span(&out[0], out.size());
+    if (std::ranges::none_of(fields, [&](const Tensor& field) { return loan.has(field); })) return;
+    Element copied;
+    for (Tensor& field : fields) {
+      if (!loan.has(field)) {
+        copied.append(std::move(field));
+      } else {
+        std::memcpy(context.allocate_output(copied, outputs, field.dtype(), field.shape()), field.data(),
+                    field.byte_size());
+      }
+    }
+    copied.key = out.key;
+    copied.provenance = out.provenance;
+    out = std::move(copied);
+  }
+
+  static bool takes_lent(const Pointwise& node) {
+    const auto* const taking = dynamic_cast<const internal::TakesLent*>(&node);
+    return taking != nullptr && taking->takes_lent();
+  }
+
   const Pointwise& node_;
   const std::shared_ptr<const View> input_;
+  const internal::MayLend may_lend_;
+  const bool takes_lent_;
   const std::vector<RandomKey> random_keys_;
 };
 

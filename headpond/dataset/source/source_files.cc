@@ -11,6 +11,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/interleave_order_internal.h"
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/source_files_internal.h"
@@ -66,7 +67,7 @@ class FilesNode final : public Node, public FileReading {
   Lazy<Order> order_;  // Null: one file after the other.
 };
 
-class FilesView final : public View, public HeadsOfFiles {
+class FilesView final : public View, public LendingView, public HeadsOfFiles {
  public:
   FilesView(const Node& node, const FileSet& set, Order order)
       : node_(node), set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
@@ -90,6 +91,11 @@ class FilesView final : public View, public HeadsOfFiles {
     return got;
   }
 
+  Got lend(int64_t i, Context& context, Element& out, Loan& loan) const override {
+    if (!set_.keeps_all_open() || !lend_record(i, out, loan)) return at(i, context, {}, out);
+    return Got::value;
+  }
+
   std::optional<Result<ElementHead>> head(int64_t i, std::span<std::byte> to) const override {
     const auto [n, record] = find(i);
     const FileSet::Opened opened = set_.file(n);
@@ -107,6 +113,21 @@ class FilesView final : public View, public HeadsOfFiles {
   }
 
  private:
+  bool lend_record(int64_t i, Element& out, Loan& loan) const {
+    const auto [n, record] = find(i);
+    try {
+      const auto* const file = dynamic_cast<const LendingFile*>(set_.file(n).file);
+      if (file == nullptr || !file->lend(record, out, loan)) return false;
+    } catch (...) {
+      out.clear();
+      loan = {};
+      return false;  // at() tells why.
+    }
+    out.key = key_of(n, record);
+    out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
+    return true;
+  }
+
   // An error that may pass is tried again before it counts.
   Got read(size_t n, int64_t record, Context& context, OutputSlots outputs, Element& out) const {
     for (int number = 0;; ++number) {

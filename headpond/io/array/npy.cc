@@ -140,7 +140,7 @@ class NpyFile::State {
       return fail(ErrorKind::OutOfRange, fmt::format("{}: no row {}: there are {}", name_, i, size()));
     }
     const std::span<std::byte> row(to, row_bytes_);
-    const uint64_t begin = header_.begin + static_cast<uint64_t>(i) * row_bytes_;
+    const uint64_t begin = begin_of(i);
     const auto source = content_.subspan(begin, row_bytes_);
     copy_values(header_, source, row);
     if (file_ != nullptr) {
@@ -159,6 +159,15 @@ class NpyFile::State {
     return fail(internal::exception_error_of(name_));
   }
 
+  std::span<const std::byte> mapped_row(int64_t i) const {
+    if (i < 0 || i >= size() || file_ == nullptr || header_.is_big_endian || row_.dtype == DType::boolean) return {};
+    const auto row = content_.subspan(begin_of(i), row_bytes_);
+    if (reinterpret_cast<uintptr_t>(row.data()) % item_size(row_.dtype) != 0) return {};
+    internal::count_read(row_bytes_);
+    return row;
+  }
+  bool is_whole(int64_t i) const { return file_->check_read(content_.subspan(begin_of(i), row_bytes_)).has_value(); }
+
   int64_t size() const { return header_.shape[0]; }
   const FieldSpec& row() const { return row_; }
   const std::string& path() const { return name_; }
@@ -169,6 +178,8 @@ class NpyFile::State {
   }
 
  private:
+  uint64_t begin_of(int64_t i) const { return header_.begin + static_cast<uint64_t>(i) * row_bytes_; }
+
   const std::string name_;
   const std::unique_ptr<MappedFile> file_;
   const std::span<const std::byte> content_;
@@ -195,6 +206,8 @@ int64_t NpyFile::size() const { return state_->size(); }
 const FieldSpec& NpyFile::row() const { return state_->row(); }
 Result<void> NpyFile::read(int64_t i, std::byte* to) const { return state_->read(i, to); }
 Result<Tensor> NpyFile::at(int64_t i) const { return state_->at(i); }
+std::span<const std::byte> NpyFile::mapped_row(int64_t i) const { return state_->mapped_row(i); }
+bool NpyFile::is_whole(int64_t i) const { return state_->is_whole(i); }
 const std::string& NpyFile::path() const { return state_->path(); }
 
 }  // namespace headpond

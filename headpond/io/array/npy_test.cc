@@ -209,6 +209,50 @@ TEST(NpyFile, RowsThatEndInAZeroDoNotAskTheSystem) {
   EXPECT_EQ(calls, 1) << "control: in the last page only the system knows";
 }
 
+TEST(NpyFile, GivesRowsWhereTheFileIsMapped) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), numbers({1000, 3})));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  for (int64_t i = 0; i < file->size(); ++i) {
+    const auto row = file->mapped_row(i);
+    ASSERT_EQ(row.size(), 12U);
+    EXPECT_EQ(std::memcmp(row.data(), file->at(i)->data(), row.size()), 0) << i;
+    EXPECT_TRUE(file->is_whole(i));
+  }
+  EXPECT_EQ(file->mapped_row(7).data(), file->mapped_row(6).data() + 12);
+  EXPECT_TRUE(file->mapped_row(-1).empty());
+  EXPECT_TRUE(file->mapped_row(1000).empty());
+}
+
+TEST(NpyFile, GivesNoMappedRowsThatAreNoTensors) {
+  const TempFolder folder;
+  const auto has_mapped_rows = [&](const std::string& content_dict) {
+    put_file(folder.file("a"), file_of(content_dict, std::string(16, '\1')));
+    return !NpyFile::open(folder.file("a")).value()->mapped_row(1).empty();
+  };
+  const auto aligned = [](std::string content_dict, size_t beyond) {
+    content_dict.append((64 + beyond - (10 + content_dict.size()) % 64) % 64, ' ');
+    return content_dict;
+  };
+  EXPECT_TRUE(has_mapped_rows(aligned(dict("<u2", false, "(8,)"), 0))) << "control";
+  EXPECT_FALSE(has_mapped_rows(aligned(dict("<u2", false, "(8,)"), 1))) << "an odd address";
+  EXPECT_FALSE(has_mapped_rows(aligned(dict(">u2", false, "(8,)"), 0))) << "the other byte order";
+  EXPECT_FALSE(has_mapped_rows(aligned(dict("|b1", false, "(16,)"), 0))) << "booleans, which are checked";
+  EXPECT_TRUE(has_mapped_rows(aligned(dict("|u1", false, "(16,)"), 1)));
+}
+
+TEST(NpyFile, TellsThatAMappedRowWasCut) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), numbers({1000, 100})));
+  for (const off_t end : {128 + 399'600, 5000}) {  // Within the last page, where no signal tells, and before.
+    const auto file = NpyFile::open(folder.file("a")).value();
+    EXPECT_TRUE(file->is_whole(999)) << "control";
+    ASSERT_EQ(truncate(folder.file("a").c_str(), end), 0);
+    EXPECT_FALSE(file->is_whole(999));
+    ASSERT_TRUE(write_npy(folder.file("a"), numbers({1000, 100})));
+  }
+}
+
 TEST(NpyFile, ManyThreadsReadTheSameRows) {
   const TempFolder folder;
   ASSERT_TRUE(write_npy(folder.file("a"), numbers({1000, 3})));

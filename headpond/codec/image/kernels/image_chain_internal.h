@@ -24,6 +24,7 @@ class ImageChain final : public RowsKernel {
   void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const override {
     pass_.run_rows(image, from, count, to);
   }
+  bool takes_lent() const override { return true; }
 
  private:
   struct Joined {};

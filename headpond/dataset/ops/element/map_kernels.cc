@@ -12,6 +12,7 @@
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
@@ -121,6 +122,11 @@ const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const Kerne
   return image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
 }
 
+bool takes_lent_kernel(const KernelRef& kernel) {
+  const auto* const rows = dynamic_cast<const RowsKernel*>(kernel.get());
+  return rows != nullptr && rows->takes_lent();
+}
+
 // No error iff the kernel ran; what it throws is returned.
 Error run_one(const Kernel& kernel, KernelCall& call) {
   try {
@@ -132,13 +138,14 @@ Error run_one(const Kernel& kernel, KernelCall& call) {
   }
 }
 
-class MapKernels final : public Pointwise, public KernelJoints {
+class MapKernels final : public Pointwise, public KernelJoints, public TakesLent {
  public:
   MapKernels(const Node::Ref& input, Plan plan)
       : Pointwise(facts_of(input, plan)),
         plan_(std::move(plan)),
         run_(run_chain(plan_)),
-        rows_kernel_(rows_kernel_of(input->spec(), plan_, run_)) {}
+        rows_kernel_(rows_kernel_of(input->spec(), plan_, run_)),
+        takes_lent_(std::ranges::all_of(run_.kernels, takes_lent_kernel)) {}
 
   const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
   const std::vector<KernelRef>& kernels() const override { return plan_.chain; }
@@ -160,6 +167,8 @@ class MapKernels final : public Pointwise, public KernelJoints {
     if (keys.empty()) keys.emplace_back();
     return keys;
   }
+
+  bool takes_lent() const override { return takes_lent_; }
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {
     return apply_keys(in, std::vector<RandomKey>(plan_.chain.size(), random_key), context, outputs, out);
@@ -268,6 +277,7 @@ class MapKernels final : public Pointwise, public KernelJoints {
   const Plan plan_;
   const KernelChain run_;
   const RowsKernel* const rows_kernel_;
+  const bool takes_lent_;
   mutable std::atomic<bool> has_said_ = false;    // About a defect.
   mutable std::atomic<bool> has_warned_ = false;  // About run_rows().
 };

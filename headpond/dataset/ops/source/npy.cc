@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_over_internal.h"
@@ -12,7 +13,7 @@
 namespace headpond {
 namespace {
 
-class ArrayRows final : public internal::SourceOver<NpyFile> {
+class ArrayRows final : public internal::SourceOver<NpyFile>, public internal::LendingFile {
  public:
   using SourceOver::SourceOver;
   const FieldSpec& row() const { return file().row(); }
@@ -21,6 +22,14 @@ class ArrayRows final : public internal::SourceOver<NpyFile> {
     auto read = file().read(i, to);
     return read ? Got::value : context.fail(std::move(read).error());
   }
+  bool lend(int64_t i, Element& out, internal::Loan& loan) const override {
+    const std::span<const std::byte> bytes = file().mapped_row(i);
+    if (bytes.empty()) return false;
+    out.append(Tensor::view(bytes.data(), row().dtype, row().shape));
+    loan = {.memory = bytes, .by = this, .i = i};
+    return true;
+  }
+  bool is_whole(int64_t i) const override { return file().is_whole(i); }
   bool fill(int64_t i, Context&, std::span<std::byte* const> targets) const override {
     return file().read(i, targets[0]).has_value();
   }

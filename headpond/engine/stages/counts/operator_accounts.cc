@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/stages/counts/operator_accounts_internal.h"
@@ -21,14 +22,18 @@ bool is_worth_counting(const Node& node) {
   return bytes < 0 || bytes > (role == Role::store ? kInline : kWorthCounting - 1);
 }
 
-class CountedView final : public View {
+class CountedView final : public View, public LendingView {
  public:
   CountedView(std::shared_ptr<const View> view, const MemoryAccount* account)
-      : view_(std::move(view)), account_(account) {}
+      : view_(std::move(view)), may_lend_(*view_), account_(account) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const MemoryAccount::Scope scope(account_);
     return view_->at(i, context, outputs, out);
+  }
+  Got lend(int64_t i, Context& context, Element& out, Loan& loan) const override {
+    const MemoryAccount::Scope scope(account_);
+    return may_lend_.lend(i, context, out, loan);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const MemoryAccount::Scope scope(account_);
@@ -37,6 +42,7 @@ class CountedView final : public View {
 
  private:
   const std::shared_ptr<const View> view_;
+  const MayLend may_lend_;
   const MemoryAccount* const account_;
 };
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/dataset/bases/lending.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
@@ -72,15 +73,21 @@ class OperatorCosts::Timing {
   const int64_t read_before_, began_, began_cpu_;
 };
 
-class OperatorCosts::TimedView final : public View {
+class OperatorCosts::TimedView final : public View, public LendingView {
  public:
   TimedView(std::shared_ptr<const View> view, Meter& meter, const Node& node, Sample& sample)
-      : view_(std::move(view)), meter_(meter), node_(node), name_(trace::intern(node.facts().op)), sample_(sample) {}
+      : view_(std::move(view)),
+        may_lend_(*view_),
+        meter_(meter),
+        node_(node),
+        name_(trace::intern(node.facts().op)),
+        sample_(sample) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    const Got got = timed_at(i, context, outputs, out);
-    if (got == Got::value) meter_.bytes += bytes_of(out);
-    return got;
+    return counted(timed([&] { return view_->at(i, context, outputs, out); }), out);
+  }
+  Got lend(int64_t i, Context& context, Element& out, Loan& loan) const override {
+    return counted(timed([&] { return may_lend_.lend(i, context, out, loan); }), out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     const Timing timing(meter_, node_, name_, sample_);
@@ -88,12 +95,18 @@ class OperatorCosts::TimedView final : public View {
   }
 
  private:
-  Got timed_at(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
+  template <class Ask>
+  Got timed(const Ask& ask) const {
     const Timing timing(meter_, node_, name_, sample_);
-    return view_->at(i, context, outputs, out);
+    return ask();
+  }
+  Got counted(Got got, const Element& out) const {
+    if (got == Got::value) meter_.bytes += bytes_of(out);
+    return got;
   }
 
   const std::shared_ptr<const View> view_;
+  const MayLend may_lend_;
   Meter& meter_;
   const Node& node_;
   const char* const name_;
