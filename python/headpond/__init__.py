@@ -40,6 +40,7 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from ._queues import (
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
         RandomShuffleQueue, StagingArea)
+    from ._sequence import Sequence
     from ._sources import *  # noqa: F403
     from ._stats import (
         CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes,
@@ -53,6 +54,7 @@ _LATER = {
     "_pictures": "Pictures encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
+    "_sequence": "Sequence",
     "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes ThreadsSeen"}
 _MODULES = ("jax", "tf1", "torch", "trace")
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
@@ -93,7 +95,7 @@ __all__ = [
     "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea",
     "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue",
     "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
-    "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
+    "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
     "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files",
     "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors",
     "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "progress",

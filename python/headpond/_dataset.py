@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._operators import Operators
 from ._steps import Expression, Kernel
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
+
+if TYPE_CHECKING:
+    from ._sequence import Sequence as Elements
 
 
 def _name_of(function: Any, name: str | None) -> str:
@@ -130,13 +133,14 @@ class Dataset(Operators):
 
     # ---- Reading it.
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> _core.Batches:
         from ._loader import Loader
         return iter(Loader(self))
 
-    def sequence(self, *, seed: int = 0, epochs: int = 1, state: bytes | None = None) -> _core.Sequence:
+    def sequence(self, *, seed: int = 0, epochs: int = 1, state: bytes | None = None) -> Elements:
         """Reads it sequentially, one element at a time, nothing made ahead: the same elements as a Loader's."""
-        return _core.Sequence(self._core, seed_of(seed), epochs, state, self)
+        from ._sequence import Sequence
+        return Sequence(self, seed_of(seed), epochs, state)
 
     # ---- Steps.
 

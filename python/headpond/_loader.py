@@ -20,6 +20,18 @@ if TYPE_CHECKING:
     from .torch import LoaderDataset, Pinned
 
 _VERSION = 1
+
+
+def saved_state(epoch: int, index: int, plan: str, state: bytes) -> dict[str, Any]:
+    return {"version": _VERSION, "epoch": epoch, "index": index, "plan": plan, "state": b2a_base64(state, newline=False).decode()}
+
+
+def state_in(saved: dict[str, Any]) -> bytes:
+    if saved.get("version") != _VERSION:
+        raise FailedPreconditionError(f"a state of version {saved.get('version')!r}, not {_VERSION}")
+    return a2b_base64(saved["state"])
+
+
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
@@ -71,7 +83,7 @@ class Loader:
 
     # ---- Batches.
 
-    def _batches(self, epoch: int) -> Iterator[Any]:
+    def _batches(self, epoch: int) -> _core.Batches:
         return _core.Batches(self, self._core, self._convert, epoch)
 
     def next(self) -> Any:
@@ -84,19 +96,19 @@ class Loader:
         batch = self._core.try_next()
         return None if batch is None else self._out(batch)
 
-    def flat(self) -> Iterator[Any]:
+    def flat(self) -> _core.Batches:
         """All batches that are left, of all epochs."""
         return self._batches(-1)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> _core.Batches:
         """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped.
-        OutOfRangeError if no epoch is left."""
+        OutOfRangeError if no epoch is left. An iterator has this Loader's state_dict() and load_state_dict(), too."""
         epoch = self._core.begin_epoch()
         if epoch < 0:
             raise OutOfRangeError("Loader: no epoch is left; epochs= says how many there are (None: without end)")
         return self._batches(epoch)
 
-    def epochs(self) -> Iterator[Iterator[Any]]:
+    def epochs(self) -> Iterator[_core.Batches]:
         """The epochs that are left, each an iterable of batches. What a loop leaves of an epoch is dropped when the next epoch is
         asked for; another call of epochs() goes on after the last batch."""
         while (epoch := self._core.epoch_left) >= 0:
@@ -149,13 +161,11 @@ class Loader:
     def state_dict(self) -> dict[str, Any]:
         """The position after the last batch. The same on all ranks; small; of plain values."""
         epoch, index, state = self._core.state()
-        return {"version": _VERSION, "epoch": epoch, "index": index, "plan": self.dataset.plan(), "state": b2a_base64(state, newline=False).decode()}
+        return saved_state(epoch, index, self.dataset.plan(), state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""
-        if state.get("version") != _VERSION:
-            raise FailedPreconditionError(f"a state of version {state.get('version')!r}, not {_VERSION}")
-        self._core.restore(a2b_base64(state["state"]))
+        self._core.restore(state_in(state))
 
     get_state, set_state = state_dict, load_state_dict
 

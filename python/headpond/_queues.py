@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from . import _core
 from ._values import DTypeLike, Shape, dtype_name, seed_of
+from .errors import CancelledError
 
 _Dtypes: TypeAlias = "DTypeLike | Sequence[DTypeLike]"
 _Shapes: TypeAlias = "Sequence[Shape | Sequence[int | None]] | Shape | None"
@@ -52,6 +53,10 @@ class Queue(_core.Queue):
     @property
     def dtypes(self) -> list[str]:
         return list(self._dtypes)
+
+    def __repr__(self) -> str:
+        closed = ", closed" if self.is_closed() else ""
+        return f"<headpond.{type(self).__name__} {self.name!r}: {', '.join(self._dtypes)}; {self.size()} of {self.capacity}{closed}>"
 
 
 class FIFOQueue(Queue):
@@ -124,15 +129,65 @@ class Coordinator(_core.Coordinator):
             if raised is not exception:
                 raise
 
+    def __repr__(self) -> str:
+        return f"<headpond.Coordinator, {'joined' if self.joined else 'stopping' if self.should_stop() else 'running'}>"
+
+
+class _Started:
+    """The coordinator for which a runner's producers run. It knows nothing of the runner, which has them."""
+
+    def __init__(self) -> None:
+        self._coordinator: Callable[[], Coordinator | None] = lambda: None
+        self._ended: set[int] = set()
+        self._count = 0
+
+    def begin(self, coordinator: Coordinator) -> None:
+        """Not while they run for another one: then QueueRunner.start() does nothing."""
+        before = self._coordinator()
+        if before is None or before.should_stop() or len(self._ended) == self._count:
+            self._ended.clear()
+            self._coordinator = weakref.ref(coordinator)
+
+    def called(self, producer: Callable[..., object]) -> Callable[[], object]:
+        number = self._count
+        self._count += 1
+
+        def call() -> object:
+            coordinator = self._coordinator()
+            if coordinator is None:
+                raise CancelledError("QueueRunner: its Coordinator is gone")
+            try:
+                return producer(coordinator)
+            except BaseException:
+                self._ended.add(number)
+                raise
+        return call
+
+
+def _takes_coordinator(producer: Any) -> bool:
+    """It has a parameter, by position, without a default."""
+    from inspect import Parameter, signature
+    try:
+        parameters = signature(producer).parameters.values()
+    except (TypeError, ValueError):
+        return False
+    return any(one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and one.default is Parameter.empty
+               for one in parameters)
+
 
 class QueueRunner:
-    """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration."""
+    """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration. A function
+    that has a parameter gets the coordinator."""
 
-    def __init__(self, queue: Queue, producers: Iterable[Callable[[], object]], queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
-        self._core = _core.QueueRunner(queue, list(producers), list(queue_closed_kinds))
+    def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
+                 queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
+        self._started = started = _Started()
+        given = [started.called(one) if _takes_coordinator(one) else one for one in producers]
+        self._core = _core.QueueRunner(queue, given, list(queue_closed_kinds))
 
     def start(self, coordinator: Coordinator) -> None:
         """Starts the threads, which belong to the coordinator."""
+        self._started.begin(coordinator)
         self._core.start(coordinator)
 
 
@@ -145,6 +200,9 @@ class StagingArea(_core.StagingArea):
                          _shapes(shapes, len(_listed(dtypes))), [] if names is None else _listed(names),
                          -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "")
 
+    def __repr__(self) -> str:
+        return f"<headpond.StagingArea, {self.size()} elements>"
+
 
 class MapStagingArea(_core.MapStagingArea):
     """A staging area whose elements have keys, and may be put and taken some components at a time: put(key, element, indices=()),
@@ -156,6 +214,9 @@ class MapStagingArea(_core.MapStagingArea):
         listed = [dtype_name(one) for one in _listed(dtypes)]
         super().__init__(listed, _shapes(shapes, len(listed)), [] if names is None else _listed(names),
                          -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "", ordered)
+
+    def __repr__(self) -> str:
+        return f"<headpond.MapStagingArea, {self.size()} elements, {self.incomplete_size()} incomplete>"
 
 
 class BarrierBatch(NamedTuple):
@@ -178,6 +239,9 @@ class Barrier(_core.Barrier):
                   stop: _core.Coordinator | None = None) -> BarrierBatch:
         """The `n` complete tuples whose keys came first."""
         return BarrierBatch(*super().take_many(n, allow_small_batch, timeout, stop))
+
+    def __repr__(self) -> str:
+        return f"<headpond.Barrier, {self.ready_size()} tuples ready, {self.incomplete_size()} incomplete>"
 
 
 class LooperThread:

@@ -28,6 +28,12 @@ class Batches {
     if (batch.is_none()) return {};
     return convert_.is_none() ? batch : convert_(batch);
   }
+  nb::object state_dict() const { return loader().attr("state_dict")(); }
+  // This goes on after the batch of `state`, whatever epoch that is in.
+  void load_state_dict(nb::handle state) {
+    loader().attr("load_state_dict")(state);
+    if (epoch_ >= 0) epoch_ = batches_->begin_epoch();
+  }
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(loader_.ptr());
     Py_VISIT(core_.ptr());
@@ -42,10 +48,20 @@ class Batches {
   }
 
  private:
+  const nb::object& loader() const {
+    if (batches_ == nullptr) raise(Error(ErrorKind::FailedPrecondition, "Loader: the collector has freed it"));
+    return loader_;
+  }
+
   nb::object loader_, core_, convert_;
   PythonLoader* batches_;  // Of core_.
-  const int64_t epoch_;
+  int64_t epoch_;
 };
+
+constexpr const char* kSigOfState = "def state_dict(self) -> dict[str, typing.Any]";
+constexpr const char* kSigOfLoad = "def load_state_dict(self, state: dict[str, typing.Any]) -> None";
+constexpr const char* kSigOfGet = "def get_state(self) -> dict[str, typing.Any]";
+constexpr const char* kSigOfSet = "def set_state(self, state: dict[str, typing.Any]) -> None";
 
 PyObject* next_batch(PyObject* self) noexcept {
   try {
@@ -83,7 +99,11 @@ PyType_Slot batches_slots[] = {{Py_tp_iter, reinterpret_cast<void*>(PyObject_Sel
 void add_batches(nb::module_& module) {
   nb::class_<Batches>(module, "Batches", nb::type_slots(batches_slots))
       .def(nb::init<nb::object, nb::object, nb::object, int64_t>(), nb::arg("loader"), nb::arg("core"),
-           nb::arg("convert").none(), nb::arg("epoch"));
+           nb::arg("convert").none(), nb::arg("epoch"))
+      .def("state_dict", &Batches::state_dict, nb::sig(kSigOfState))
+      .def("load_state_dict", &Batches::load_state_dict, nb::arg("state"), nb::sig(kSigOfLoad))
+      .def("get_state", &Batches::state_dict, nb::sig(kSigOfGet))
+      .def("set_state", &Batches::load_state_dict, nb::arg("state"), nb::sig(kSigOfSet));
 }
 
 }  // namespace headpond::python

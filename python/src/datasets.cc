@@ -344,11 +344,14 @@ nb::object cardinality(const Dataset& dataset) {
 struct Reading {
   Reading(const Dataset& of, uint64_t seed, int64_t epochs, const std::optional<nb::bytes>& state, nb::handle owner)
       : owner(hold(owner.ptr())),
-        sequence(state ? value(Sequence::restored(of, {.seed = seed, .epochs = epochs},
-                                                  std::string_view(state->c_str(), state->size())))
-                       : Sequence(of, {.seed = seed, .epochs = epochs})),
+        dataset(of),
+        options{.seed = seed, .epochs = epochs},
+        sequence(state ? value(Sequence::restored(of, options, std::string_view(state->c_str(), state->size())))
+                       : Sequence(of, options)),
         keys(of.spec()) {}
   Ref owner;  // Of its functions.
+  const Dataset dataset;
+  const SequenceOptions options;
   Sequence sequence;
   Keys keys;
   bool is_used = false;
@@ -359,6 +362,13 @@ Any next_of(Reading& reading) {
   auto next = waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
   if (at_end(next)) throw nb::stop_iteration();
   return reading.keys.value_of(value(std::move(next)));
+}
+
+// The old position stays if `state` is refused.
+void restore(Reading& reading, const nb::bytes& state) {
+  const OneAtATime used(reading.is_used, "Sequence");
+  const std::string given(state.c_str(), state.size());
+  reading.sequence = value(waiting([&] { return Sequence::restored(reading.dataset, reading.options, given); }));
 }
 
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
@@ -402,6 +412,7 @@ void add_reading(nb::module_& module) {
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Sequence"))
       .def("__next__", next_of)
+      .def("restore", restore)
       .def_prop_ro("epoch", [](const Reading& self) { return self.sequence.epoch(); })
       .def_prop_ro("index", [](const Reading& self) { return self.sequence.index(); })
       .def("state", [](Reading& self) {

@@ -323,6 +323,29 @@ def test_one_thread_at_a_time_reads_a_sequence():
     assert next(sequence) == 1
 
 
+def test_a_sequence_has_the_state_of_a_loader():
+    data = hp.range(20).shuffle().batch(4)
+    sequence, loader = data.sequence(seed=3, epochs=2), hp.Loader(data, seed=3, epochs=2)
+    assert repr(sequence).startswith("<headpond.Sequence, before the first element, of <headpond.Dataset ")
+    for _ in range(7):
+        assert next(sequence).tolist() == loader.next().tolist()
+    state = sequence.state_dict()
+    assert state == loader.state_dict() and (state["epoch"], state["index"]) == (1, 1)
+    assert repr(sequence).startswith("<headpond.Sequence, epoch 1, element 1, of ")
+    rest = [one.tolist() for one in sequence]
+    again, other = data.sequence(seed=3, epochs=2), hp.Loader(data, seed=3, epochs=2)
+    again.load_state_dict(loader.state_dict())
+    other.load_state_dict(state)
+    assert (again.epoch, again.index) == (1, 1) and again.get_state() == state
+    assert [one.tolist() for one in again] == [one.tolist() for one in other.flat()] == rest and len(rest) == 3
+    place = again.get_state()
+    with pytest.raises(hp.FailedPreconditionError):
+        again.set_state(data.sequence(seed=4).state_dict())
+    with pytest.raises(hp.FailedPreconditionError, match="version"):
+        again.set_state({**state, "version": 0})
+    assert again.get_state() == place, "a state that is refused changes nothing"
+
+
 def test_a_writer_left_by_an_exception_leaves_the_old_file(tmp_path):
     path = tmp_path / "a.tfrecord"
     with hp.RecordWriter(path) as writer:

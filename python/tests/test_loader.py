@@ -355,7 +355,41 @@ def test_a_loaders_iterator_keeps_it_alive_and_can_be_freed_with_it():
     assert freed() is None
 
 
-@pytest.mark.parametrize("of", [iter, hp.Loader.flat, lambda loader: next(loader.epochs())])
+ITERATORS = [iter, hp.Loader.flat, lambda loader: next(loader.epochs())]
+
+
+@pytest.mark.parametrize("of", ITERATORS)
+def test_an_iterator_has_its_loaders_state(of):
+    loader = hp.Loader(DATA, epochs=2, seed=4)
+    batches = of(loader)
+    for _ in range(3):
+        next(batches)
+    state = batches.state_dict()
+    assert state == loader.state_dict() == batches.get_state() and state["index"] == 2
+    rest = flat(batches)
+    for load in ("load_state_dict", "set_state"):
+        other = of(hp.Loader(DATA, epochs=2, seed=4))
+        next(other)
+        getattr(other, load)(state)
+        assert flat(other) == rest
+    assert not hasattr(DATA, "state_dict"), "a description has none"
+
+
+def test_an_iterator_goes_on_in_the_epoch_of_the_state():
+    loader = hp.Loader(DATA, epochs=2, seed=4)
+    assert len(flat(loader)) == 13
+    second = iter(loader)
+    next(second)
+    state, rest = second.state_dict(), flat(second)
+    of_the_first = iter(hp.Loader(DATA, epochs=2, seed=4))
+    next(of_the_first)
+    of_the_first.load_state_dict(state)
+    assert state["epoch"] == 1 and flat(of_the_first) == rest
+    with pytest.raises(hp.FailedPreconditionError):
+        iter(hp.Loader(DATA, seed=5)).load_state_dict(state)
+
+
+@pytest.mark.parametrize("of", ITERATORS)
 def test_a_step_of_a_loop_runs_no_function_of_python(of):
     loader = hp.Loader(hp.range(100).batch(2))
     batches, called = of(loader), []

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queues, runners and the coordinator."""
+import gc
 import threading
+import weakref
 
 import numpy as np
 import pytest
@@ -115,6 +117,64 @@ def test_runners_fill_a_queue_to_the_end_of_their_data():
     with hp.Coordinator() as coordinator:
         hp.QueueRunner(queue, [produce] * 3).start(coordinator)
         assert sorted(int(one) for one in queue) == list(range(100))
+
+
+def test_a_producer_with_a_parameter_gets_the_coordinator():
+    queue = hp.FIFOQueue(8, hp.i64, [()])
+    given = []
+
+    def waits(coordinator):
+        given.append(coordinator)
+        queue.enqueue(1)
+        coordinator.wait_for_stop()
+
+    def has_a_default(number=5):
+        queue.enqueue(number)
+        raise StopIteration
+
+    runner = hp.QueueRunner(queue, [waits, has_a_default])
+    with hp.Coordinator() as coordinator, hp.Coordinator() as other:
+        runner.start(coordinator)
+        runner.start(other)  # It runs: this does nothing.
+        assert sorted([int(queue.dequeue()), int(queue.dequeue())]) == [1, 5]
+        coordinator.request_stop()
+    assert given == [coordinator]
+
+
+def test_a_runner_keeps_no_coordinator_and_can_be_freed():
+    queue = hp.FIFOQueue(8, hp.i64, [()])
+
+    class Producer:
+        def __call__(self, coordinator):
+            raise StopIteration
+
+    producer, coordinator = Producer(), hp.Coordinator()
+    runner = hp.QueueRunner(queue, [producer])
+    runner.start(coordinator)
+    coordinator.join()
+    freed = [weakref.ref(producer), weakref.ref(coordinator)]
+    del producer, coordinator, runner
+    gc.collect()
+    assert [one() for one in freed] == [None, None]
+
+
+def test_they_say_what_they_are():
+    queue = hp.FIFOQueue(3, [hp.i64, hp.f32], name="examples")
+    queue.enqueue((1, 2.5))
+    assert repr(queue) == "<headpond.FIFOQueue 'examples': int64, float32; 1 of 3>"
+    queue.close()
+    assert repr(queue).endswith("1 of 3, closed>")
+    coordinator = hp.Coordinator()
+    assert repr(coordinator) == "<headpond.Coordinator, running>"
+    coordinator.request_stop()
+    assert repr(coordinator) == "<headpond.Coordinator, stopping>"
+    coordinator.join()
+    assert repr(coordinator) == "<headpond.Coordinator, joined>"
+    area = hp.StagingArea([hp.i64])
+    area.put(1)
+    assert repr(area) == "<headpond.StagingArea, 1 elements>"
+    assert repr(hp.MapStagingArea([hp.i64])) == "<headpond.MapStagingArea, 0 elements, 0 incomplete>"
+    assert repr(hp.Barrier([hp.i64], [()])) == "<headpond.Barrier, 0 tuples ready, 0 incomplete>"
 
 
 def test_a_failed_producer_is_the_cause_of_the_end_and_what_join_raises():
