@@ -17,9 +17,15 @@
 #   headpond_fuzz(idx SOURCES idx_fuzz.cc LIBS headpond::io)                    libFuzzer target, or the replay of its corpus
 #   headpond_slow_test(kill_mnist COMMAND ...)                                  run by ./dev slow only
 
-# What people use: the libraries and the command line. The tests build the examples as well.
-add_custom_target(programs)
-add_custom_target(examples)
+# programs: what people use, the libraries and the command line. The tests build the examples as well. plain_tests and
+# fuzz_programs: below. These short names are for `./dev`; a project that has this one as a part may have its own.
+foreach(set programs examples plain_tests fuzz_programs)
+  add_custom_target(headpond_${set})
+  if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(${set})
+    add_dependencies(${set} headpond_${set})
+  endif()
+endforeach()
 
 # HEADPOND_ROOM_FLAGS: of the libraries and the fuzz targets, where a debug build's are not what makes them fast.
 set(headpond_room_flags ${HEADPOND_ROOM_FLAGS})
@@ -100,7 +106,7 @@ function(headpond_room room)
   else()
     headpond_target_flags(${target} room)
   endif()
-  add_dependencies(programs ${target})
+  add_dependencies(headpond_programs ${target})
   target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include>)
   target_link_libraries(${target} PUBLIC ${ARG_PUBLIC} PRIVATE ${ARG_PRIVATE})
   if(HEADPOND_INSTALL)
@@ -149,8 +155,7 @@ endfunction()
 
 # The label of tests that run without sanitizers, in the release build: those with libtorch (whose headers clang does not
 # compile as C++20), those that take memory away, and those of the installed package. This target builds their programs.
-add_custom_target(plain_tests)
-add_dependencies(plain_tests examples)
+add_dependencies(headpond_plain_tests headpond_examples)
 
 # headpond_add_suites(target SOURCES ... [PLAIN] [FAIL REGEX]): FAIL, what no suite may say beside that it ran nothing.
 function(headpond_add_suites target)
@@ -158,7 +163,7 @@ function(headpond_add_suites target)
   set(labels)
   if(ARG_PLAIN)
     set(labels LABELS plain)
-    add_dependencies(plain_tests ${target})
+    add_dependencies(headpond_plain_tests ${target})
     headpond_soon_built(${target})
   endif()
   string(REGEX REPLACE "^headpond_(.*)_test$" "\\1" name ${target})
@@ -190,7 +195,7 @@ function(headpond_program target name)
     headpond_target_flags(${target} program)
   endif()
   target_link_libraries(${target} PRIVATE ${ARG_LIBS})
-  add_dependencies(programs ${target})
+  add_dependencies(headpond_programs ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
   if(HEADPOND_INSTALL)
     install(TARGETS ${target} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -211,7 +216,7 @@ function(headpond_example name)
   endif()
   headpond_soon_built(${target})
   target_link_libraries(${target} PRIVATE headpond::headpond ${ARG_LIBS})
-  add_dependencies(examples ${target})
+  add_dependencies(headpond_examples ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/examples)
   if(HEADPOND_TESTS)
     add_test(NAME example.${name} COMMAND ${target} ${ARG_ARGS})
@@ -221,7 +226,6 @@ endfunction()
 
 # With the tests, the files of fuzz/corpus/<name> are given to the same function once each, so that no input that ever
 # crashed can come back. Under HEADPOND_FUZZ the program is libFuzzer's, <build>/fuzz/<name>.
-add_custom_target(fuzz_programs)
 function(headpond_fuzz name)
   cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
   set(target headpond_fuzz_${name})
@@ -231,7 +235,7 @@ function(headpond_fuzz name)
   headpond_target_flags(${target} room)
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} fmt::fmt)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
-  add_dependencies(fuzz_programs ${target})
+  add_dependencies(headpond_fuzz_programs ${target})
   if(HEADPOND_FUZZ)
     target_link_options(${target} PRIVATE -fsanitize=fuzzer)
     set(arguments -runs=0 ${corpus})

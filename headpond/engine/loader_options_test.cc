@@ -28,13 +28,13 @@ Dataset slow(int64_t count, std::chrono::microseconds time) {
 }
 
 // Which threads called a function.
-struct CallersByStage {
+struct MapThreads {
   std::mutex mu;
   std::set<std::thread::id> seen;
   Crowd crowd;
 };
 std::set<std::thread::id> threads_that_map(const LoaderOptions& options) {
-  const auto callers = std::make_shared<CallersByStage>();
+  const auto callers = std::make_shared<MapThreads>();
   const Dataset dataset = range(60) | map([callers, threads = options.threads](int64_t x) {
                             if (x < threads) callers->crowd.meet(threads);
                             pause_ms(1);

@@ -10,13 +10,13 @@
 namespace headpond::internal {
 namespace {
 
-using Plain = test::Bytes;
+using Octets = test::Bytes;
 
-Plain inflated(const Plain& packed, Compression compression, size_t size) {
+Octets inflated(const Octets& packed, Compression compression, size_t size) {
   auto memory = make_memory_reader("x", packed);
   const auto reader =
       compression == Compression::gzip ? make_gzip_reader(std::move(memory)) : make_zlib_reader(std::move(memory));
-  Plain plain(size + 1);
+  Octets plain(size + 1);
   size_t got = 0;
   while (got < plain.size()) {
     const auto more = reader->read(std::span(plain).subspan(got));
@@ -28,10 +28,10 @@ Plain inflated(const Plain& packed, Compression compression, size_t size) {
 }
 
 TEST(Deflater, MakesWhatZlibMakesWhateverThePiecesAre) {
-  const Plain plain = test::frames_of(std::vector<std::string>(300, std::string(1'000, 'x')));
+  const Octets plain = test::frames_of(std::vector<std::string>(300, std::string(1'000, 'x')));
   for (const auto compression : {Compression::gzip, Compression::zlib}) {
     for (const int level : {0, 1, 6, 9}) {
-      Plain packed;
+      Octets packed;
       const auto deflater = Deflater::make(compression, level).value();
       for (size_t at = 0; at < plain.size(); at += 70'000) {
         const size_t size = std::min<size_t>(70'000, plain.size() - at);
@@ -46,9 +46,9 @@ TEST(Deflater, MakesWhatZlibMakesWhateverThePiecesAre) {
 }
 
 TEST(Deflater, ShowsAllSoFarAfterAFlush) {
-  const Plain plain = test::frames_of({"abc", "de"});
+  const Octets plain = test::frames_of({"abc", "de"});
   const auto deflater = Deflater::make(Compression::gzip, 6).value();
-  Plain packed;
+  Octets packed;
   deflater->add(plain, DeflateStep::flush, packed);
   EXPECT_EQ(inflated(packed, Compression::gzip, plain.size()), plain);
 }

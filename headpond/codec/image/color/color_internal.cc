@@ -45,6 +45,7 @@ void look_up(std::span<const uint8_t> in, uint8_t* out, const Table& table) {
   best_look_up().all(in.data(), out, in.size(), table.data());
 }
 
+static_assert(sizeof(Table) == 256);  // by_channel takes the tables as one array.
 void look_up_channels(std::span<const uint8_t> in, uint8_t* out, std::span<const Table> tables) {
   best_look_up().by_channel(in.data(), out, in.size() / tables.size(), tables.size(), tables.front().data());
 }

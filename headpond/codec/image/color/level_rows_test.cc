@@ -16,7 +16,7 @@ constexpr float kNone = std::numeric_limits<float>::quiet_NaN(), kMost = std::nu
 template <class T>
 class Picture {
  public:
-  // Noise of 0 to 255, `odd` every ninth value in turn.
+  // Noise of 5 to 204, and about every ninth value is one of `odd`.
   Picture(size_t pixels, size_t channels, const std::vector<T>& odd, uint64_t seed) : channels_(channels) {
     Random random(seed);
     values_.resize(pixels * channels);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The passes of resizing over one row of f32. Sums are of doubles, in the order of the taps: the same bits everywhere.
+// The passes of resizing over one row of f32. Sums are of doubles, in the order of the taps: the same bits everywhere,
+// but for which NaN a NaN is.
 #pragma once
 
 #include <cstdint>
