@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -255,6 +257,22 @@ void Engine::give_to_program(const Element& batch) {
     if (Buffer* const block = batch[i].owner()) accounts.program().take(*block);
   }
   bytes_given_.add(bytes);
+  look_at_held(bytes);
+}
+
+// After each large batch and some of the others.
+void Engine::look_at_held(int64_t batch_bytes) {
+  constexpr int64_t kLarge = 64, kSeldom = 16;
+  if (++unlooked_ < kSeldom && batch_bytes < memory.bytes() / kLarge) return;
+  unlooked_ = 0;
+  const int64_t held = accounts.program().bytes();
+  const bool is_much = held > memory.bytes() / 2;
+  program_holds_half.store(is_much, std::memory_order_relaxed);
+  if (!is_much || std::exchange(was_warned_, true)) return;
+  log(LogLevel::warning,
+      fmt::format("Loader: the program holds about {} batches, {} bytes of the memory of {}, so only one is "
+                  "made ahead; let go of batches, or raise memory",
+                  held / std::max(batch_bytes, int64_t{1}), held, memory.bytes()));
 }
 
 namespace {

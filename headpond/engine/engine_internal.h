@@ -107,6 +107,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::vector<StageFigures> stage_figures() const HEADPOND_REQUIRES(engine_state);
   void add_steps(Figures& figures) const HEADPOND_REQUIRES(engine_state);
   void add_threads(Figures& figures) const HEADPOND_REQUIRES(engine_state);
+  void look_at_held(int64_t batch_bytes);
   void add_machine(Figures& figures, const CpuSample& now) const HEADPOND_REQUIRES(engine_state);
 
   const Dataset dataset_;      // Nodes live as long as threads do.
@@ -114,6 +115,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   bool repeats_ = false;       // Figures::repeats.
   bool gives_batches_ = false;
   StatsCell elements_given_, bytes_given_;  // To the program.
+  int64_t unlooked_ = 0;                    // Batches that were given since the last look at what it holds.
+  bool was_warned_ = false;                 // Belongs to the program's thread, as the one above.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;

@@ -23,10 +23,11 @@ struct LoaderOptions {
   /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
   int io_threads = 256;
   /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
-  /// made ahead. It is exceeded in two cases: next() always makes its batch, even if the program holds all of the
-  /// memory; and elements of unknown size may grow while they are made. A single batch above the limit is
-  /// ResourceExhausted: thrown by the constructor if its size is known, else returned by next(). At least 1. Without a
-  /// value: what the dataset says (with_options), else 1 GiB.
+  /// made ahead, and only one batch is while the program holds more than half of it, with one warning in the log. It is
+  /// exceeded in two cases: next() always makes its batch, even if the program holds all of the memory; and elements of
+  /// unknown size may grow while they are made. A single batch above the limit is ResourceExhausted: thrown by the
+  /// constructor if its size is known, else returned by next(). At least 1. Without a value: what the dataset says
+  /// (with_options), else 1 GiB.
   std::optional<int64_t> memory = std::nullopt;
   /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: as many as a prefetch at
   /// the end of the dataset says, else only memory limits.

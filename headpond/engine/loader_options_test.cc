@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "headpond/base/cpu.h"
+#include "headpond/base/log.h"
 #include "headpond/engine/executor/resources.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
@@ -16,8 +17,10 @@
 namespace headpond::internal {
 namespace {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::HasSubstr;
 using testing::Ne;
 
 Dataset slow(int64_t count, std::chrono::microseconds time) {
@@ -232,6 +235,40 @@ TEST(LoaderOptions, ACacheLeavesMemoryForWhatIsMadeAhead) {
   EXPECT_LE(loader.stats().memory_peak, kMemory + 4 * kRow);
   EXPECT_GT(*made, 200 + 150) << "not all of it can be kept";
   EXPECT_LT(*made, 200 + 600) << "some of it is";
+}
+
+TEST(LoaderOptions, OneBatchIsMadeAheadWhileTheProgramHoldsHalfOfTheMemory) {
+  constexpr int64_t kRow = 65'536, kMemory = 60 * kRow;
+  std::string said;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { (said += line) += '\n'; });
+  const auto large = [](int64_t x) {
+    pause_ms(1);
+    const std::vector<int64_t> row(kRow / 8, x);
+    return Tensor::from(std::span<const int64_t>(row), {kRow / 8});
+  };
+  Loader loader(range(300) | map(large, {.output = {{"", DType::i64, {kRow / 8}}}}),
+                {.threads = 2, .memory = kMemory, .consumer_helps = false});
+  const auto ahead = [&] { return loader.stats().stages.at(0).ready; };
+  std::vector<Batch> held;
+  const auto hold = [&](size_t count) {
+    while (held.size() < count) held.push_back(loader.next().value());
+  };
+  hold(10);
+  EXPECT_TRUE(becomes_true([&] { return ahead() > 1; })) << "control: a quarter is held";
+  EXPECT_EQ(said, "");
+  hold(40);
+  EXPECT_EQ(loader.stats().stages.at(0).target, 1);
+  EXPECT_TRUE(becomes_true([&] { return ahead() == 1; }));
+  pause_ms(20);
+  EXPECT_EQ(ahead(), 1);
+  EXPECT_THAT(said, AllOf(HasSubstr("holds about 3"), HasSubstr("only one is made ahead")));
+  hold(80);  // More than all of the memory.
+  EXPECT_EQ(held.back()[0].as<int64_t>().front(), 79) << "it never stops";
+  held.clear();
+  hold(1);
+  EXPECT_TRUE(becomes_true([&] { return ahead() > 1; }));
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  set_log_sink(before);
 }
 
 TEST(LoaderOptions, MemoryHoldsWhenElementsBecomeLarger) {

@@ -313,6 +313,7 @@ int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {
 
 // Little's law: as many as are taken while one is made, and those that threads work at.
 int64_t ReorderBuffer::target() const {
+  if (makes_one_ahead()) return 1;
   const double interval = host_.consumer.take_interval_ns(taken_ - 1, first_take_);
   const double during = interval > 0 ? std::ceil(costs_.latency_ns() / interval) : 0;
   const int64_t target = 1 + host_.threads + static_cast<int64_t>(std::min(during, static_cast<double>(kMostItems)));
@@ -320,8 +321,12 @@ int64_t ReorderBuffer::target() const {
   return ceiling >= 0 ? std::min(target, ceiling / elements_to_open()) : target;
 }
 
+bool ReorderBuffer::makes_one_ahead() const {
+  return host_.program_holds_half.load(std::memory_order_relaxed) && host_.is_root(*stage_.node);
+}
+
 int64_t ReorderBuffer::elements_to_open() const {
-  if (is_blocking() || any_order_ || stage_.mode == ExecutionMode::rows) return 1;
+  if (makes_one_ahead() || is_blocking() || any_order_ || stage_.mode == ExecutionMode::rows) return 1;
   const int64_t ahead = host_.options.run_ahead, most = costs_.elements_to_open();
   return ahead < 0 ? most : std::clamp(ahead / (1 + host_.threads), int64_t{1}, most);
 }
