@@ -267,9 +267,7 @@ Bench source_open_bench(const BenchSetup& setup) {
       {"source.open.first", "1,024 shards: the first batch at most 1.3 x as late as of one", true, 1 / 1.3, ratio(0)},
       {"source.open.epoch", "20,000 shards: a shuffled epoch at least 0.7 x as fast as of 1,000", true, 0.7, ratio(1)}};
   bench.cycle = [open](const std::stop_token& stop) { return cycle(*open, stop); };
-  bench.digest_equal = [open] {
-    return open->epochs["few"] == open->epochs["many"] && open->epochs["few"] == open->epochs["small"];
-  };
+  bench.digest_equal = [open] { return open->epochs["few"] == open->epochs["many"]; };
   return bench;
 }
 
