@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Maps of kernels on threads: equal bytes, rows written where they belong, and what a worker keeps.
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <set>
 #include <span>
 #include <vector>
 
+#include "headpond/base/trace.h"
+#include "headpond/base/trace_tasks.h"
+#include "headpond/dataset/testing/renamed_test_internal.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/testing/contract.h"
 #include "headpond/engine/testing/engine_test_internal.h"
@@ -203,6 +208,111 @@ TEST(LoaderKernels, GiveTheBytesOfASequenceOverRowsOfAMappedFile) {
       EXPECT_EQ(std::memcmp(rows.data(), (*expected)[0].data(), rows.byte_size()), 0);
     }
   }
+}
+
+constexpr int64_t kLentWidth = 2048;  // 16 KiB: elements of this size have an account.
+
+struct SeenRows {
+  std::mutex mu;
+  std::map<int64_t, std::set<const std::byte*>> at;  // By the first value of a row.
+};
+
+// The first value and the sum of a row.
+class SumOfRow final : public RowsKernel {
+ public:
+  SumOfRow(std::shared_ptr<SeenRows> seen, bool takes_lent)
+      : RowsKernel({.title = "sum",
+                    .result = [](const Spec& in) -> Spec {
+                      return {{in[0].name, in[0].dtype, {2}}};
+                    }}),
+        seen_(std::move(seen)),
+        takes_lent_(takes_lent) {}
+  Result<void> run(KernelCall& call) const override {
+    const auto from = call.in().as<int64_t>();
+    const auto to = call.make<int64_t>(0, {2});
+    to[0] = from[0];
+    to[1] = std::accumulate(from.begin(), from.end(), int64_t{0});
+    const std::lock_guard lock(seen_->mu);
+    seen_->at[from[0]].insert(call.in().data());
+    return {};
+  }
+  bool takes_rows(const FieldSpec&) const override { return false; }
+  void run_rows(const FieldSpec&, const std::byte*, size_t, std::byte*) const override {}
+  bool takes_lent() const override { return takes_lent_; }
+
+ private:
+  const std::shared_ptr<SeenRows> seen_;
+  const bool takes_lent_;
+};
+
+class LoaderOfLentRows : public testing::Test {
+ protected:
+  // Row i of the images begins with i, and each of the labels is i.
+  void SetUp() override {
+    std::vector<int64_t> images(kRows * kLentWidth), labels(kRows * 3);
+    for (size_t k = 0; k < images.size(); ++k) {
+      const auto row = static_cast<int64_t>(k) / kLentWidth, column = static_cast<int64_t>(k) % kLentWidth;
+      images[k] = column == 0 ? row : row * column;
+    }
+    for (size_t k = 0; k < labels.size(); ++k) labels[k] = static_cast<int64_t>(k) / 3;
+    ASSERT_TRUE(write_npy(folder_.file("images"), Tensor::from(images, {kRows, kLentWidth})));
+    ASSERT_TRUE(write_npy(folder_.file("labels"), Tensor::from(labels, {kRows, 3})));
+  }
+  Dataset summed(const std::shared_ptr<SeenRows>& seen, bool takes_lent) {
+    const Dataset images = npy(folder_.file("images")) | skip(1), labels = npy(folder_.file("labels")) | skip(1);
+    return zip({renamed(images, "image"), renamed(labels, "label")}) | shuffle() |
+           map("image", std::make_shared<SumOfRow>(seen, takes_lent)) | batch(4);
+  }
+  static void expect_values(const Dataset& dataset, int threads) {
+    Loader loader(dataset, {.epochs = 4, .threads = threads});
+    int64_t rows = 0;
+    for (const Batch& batch : loader) {
+      const auto sums = batch[size_t{0}].as<int64_t>(), labels = batch[size_t{1}].as<int64_t>();
+      for (size_t r = 0; r < labels.size() / 3; ++r, ++rows) {
+        const int64_t row = sums[2 * r];
+        EXPECT_EQ(sums[2 * r + 1], row + row * kLentWidth * (kLentWidth - 1) / 2);
+        EXPECT_THAT(labels.subspan(3 * r, 3), testing::Each(row));
+      }
+    }
+    EXPECT_EQ(rows, 4 * (kRows - 1));
+  }
+  // Whether each row was always where it is in one mapping.
+  static bool were_in_a_mapping(const SeenRows& seen) {
+    const std::byte* const first = *seen.at.begin()->second.begin() - seen.at.begin()->first * kRowBytes;
+    return std::ranges::all_of(seen.at, [&](const auto& row) {
+      return row.second.size() == 1 && *row.second.begin() == first + row.first * kRowBytes;
+    });
+  }
+
+  static constexpr int64_t kRows = 100, kRowBytes = kLentWidth * 8;
+  const test::TempFolder folder_;
+};
+
+TEST_F(LoaderOfLentRows, GivesKernelsNoCopiesOnAnyThreads) {
+  for (const int threads : {0, 1, 2}) {
+    for (const bool takes_lent : {true, false}) {
+      const auto seen = std::make_shared<SeenRows>();
+      expect_values(summed(seen, takes_lent), threads);
+      EXPECT_EQ(seen->at.size(), kRows - 1U);
+      EXPECT_EQ(were_in_a_mapping(*seen), takes_lent) << threads;
+    }
+  }
+}
+
+TEST_F(LoaderOfLentRows, GivesKernelsNoCopiesWhereOperatorsAreMeasured) {
+  trace::start();
+  trace::internal::probes_every = true;
+  for (const bool takes_lent : {true, false}) {
+    const auto seen = std::make_shared<SeenRows>();
+    expect_values(summed(seen, takes_lent), 2);
+    EXPECT_EQ(were_in_a_mapping(*seen), takes_lent);
+  }
+  trace::internal::probes_every = false;
+  trace::stop();
+}
+
+TEST_F(LoaderOfLentRows, KeepsTheContract) {
+  EXPECT_EQ(contract_violation(summed(std::make_shared<SeenRows>(), true)), "");
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ class RowsKernel : public Kernel {
   /// Writes the results of `count` samples one after the other from `to` on, with the bytes of run(): `from` has their
   /// images in the same way. REQUIRES: takes_rows(image).
   virtual void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const = 0;
-  /// True iff nothing but the results of run() refers to its arguments afterwards: then these may lie in memory that
-  /// is lent for one call, in a mapped file, say.
+  /// True iff arguments of run() may lie in memory that is lent for one call, in a mapped file, say: nothing but the
+  /// results refers to them afterwards, and run() stays within bounds whatever the values are and whenever they change.
+  /// For another program may cut or rewrite the file while run() reads it; then the result, also an error, is
+  /// discarded. So an index that is checked is copied first: read twice, it may be two numbers.
   virtual bool takes_lent() const { return false; }
 
  protected:

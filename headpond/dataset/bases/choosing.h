@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/bases/lending.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/node.h"
 
 namespace headpond {

@@ -7,21 +7,22 @@
 
 namespace headpond::internal {
 
+Tensor copy_of(const Tensor& tensor) {
+  const size_t size = tensor.byte_size();
+  if (tensor.dtype() != DType::bytes) {
+    Tensor copy = Tensor::empty(tensor.dtype(), tensor.shape());
+    if (size != 0) std::memcpy(copy.mutable_data(), tensor.data(), size);
+    return copy;
+  }
+  BufferRef buffer = BufferPool::current().allocate(size);
+  std::memcpy(buffer->data(), tensor.data(), size);
+  const std::byte* const data = buffer->data();
+  return Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));
+}
+
 void own_memory(Element& element) {
   for (size_t i = 0; i < element.size(); ++i) {
-    Tensor& tensor = element[i];
-    if (tensor.owner() != nullptr) continue;
-    const size_t size = tensor.byte_size();
-    if (tensor.dtype() != DType::bytes) {
-      Tensor copy = Tensor::empty(tensor.dtype(), tensor.shape());
-      if (size != 0) std::memcpy(copy.mutable_data(), tensor.data(), size);
-      tensor = std::move(copy);
-    } else {
-      BufferRef buffer = BufferPool::current().allocate(size);
-      std::memcpy(buffer->data(), tensor.data(), size);
-      const std::byte* const data = buffer->data();
-      tensor = Tensor::view(data, DType::bytes, tensor.shape(), std::move(buffer));
-    }
+    if (element[i].owner() == nullptr) element[i] = copy_of(element[i]);
   }
 }
 

@@ -6,6 +6,8 @@
 
 namespace headpond::internal {
 
+/// The same values in memory of their own.
+Tensor copy_of(const Tensor& tensor);
 /// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
 void own_memory(Element& element);
 /// The same. Its blocks are counted for the calling thread's account, which keeps them: see MemoryAccount::keep().

@@ -7,8 +7,10 @@
 #include <cstring>
 #include <optional>
 
-#include "headpond/dataset/bases/lending.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {
@@ -46,36 +48,39 @@ class PointView final : public View {
     return got;
   }
 
-  // Nothing if what was lent was not whole: whatever came of it, an error too, is not the answer.
+  // Nothing if what was lent was not whole: whatever came of it, an error too, is not the answer. Nothing also
+  // without memory for copies.
   std::optional<Got> at_of_lent(int64_t i, Context& context, OutputSlots outputs, Element& out) const {
     const int64_t defects = context.scratch().defects.count;
-    Element in;
-    internal::Loan loan;
-    const Got got = answer(may_lend_.lend(i, context, in, loan), in, context, outputs, out);
-    if (got == Got::value) own(loan, context, outputs, out);
-    if (loan.is_whole()) return got;
+    const int64_t left_out = context.left_out;
+    try {
+      Element in;
+      internal::Loan loan;
+      const Got got = answer(may_lend_.lend(i, context, in, loan), in, context, outputs, out);
+      if (got == Got::value) own(loan, context, outputs, out);
+      if (loan.is_whole()) return got;
+    } catch (...) {  // The element is asked again, and at() tells why.
+    }
     out.clear();
     context.scratch().defects.count = defects;
+    context.left_out = left_out;
     return std::nullopt;
   }
 
   // Copies fields that are still in lent memory.
   static void own(const internal::Loan& loan, Context& context, OutputSlots outputs, Element& out) {
-    if (loan.by == nullptr) return;
-    const auto fields = std::span(&out[0], out.size());
-    if (std::ranges::none_of(fields, [&](const Tensor& field) { return loan.has(field); })) return;
-    Element copied;
-    for (Tensor& field : fields) {
-      if (!loan.has(field)) {
-        copied.append(std::move(field));
+    for (size_t i = 0; i < out.size(); ++i) {
+      const Tensor& field = out[i];
+      if (!loan.has(field)) continue;
+      Element copied;
+      if (field.dtype() == DType::bytes) {
+        copied.append(internal::copy_of(field));
       } else {
-        std::memcpy(context.allocate_output(copied, outputs, field.dtype(), field.shape()), field.data(),
-                    field.byte_size());
+        std::byte* const to = context.allocate_output(copied, slot_of(outputs, i), field.dtype(), field.shape());
+        std::memcpy(to, field.data(), field.byte_size());
       }
+      out[i] = std::move(copied[size_t{0}]);
     }
-    copied.key = out.key;
-    copied.provenance = out.provenance;
-    out = std::move(copied);
   }
 
   static bool takes_lent(const Pointwise& node) {

@@ -11,7 +11,7 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/interleave_order_internal.h"
-#include "headpond/dataset/bases/lending.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/source_files_internal.h"
@@ -92,7 +92,9 @@ class FilesView final : public View, public LendingView, public HeadsOfFiles {
   }
 
   Got lend(int64_t i, Context& context, Element& out, Loan& loan) const override {
-    if (!set_.keeps_all_open() || !lend_record(i, out, loan)) return at(i, context, {}, out);
+    // A file that a pool closes meanwhile takes its memory along.
+    const bool may_lend = loan.has_room() && set_.keeps_all_open();
+    if (!may_lend || !lend_record(i, out, loan)) return at(i, context, {}, out);
     return Got::value;
   }
 
@@ -116,11 +118,9 @@ class FilesView final : public View, public LendingView, public HeadsOfFiles {
   bool lend_record(int64_t i, Element& out, Loan& loan) const {
     const auto [n, record] = find(i);
     try {
-      const auto* const file = dynamic_cast<const LendingFile*>(set_.file(n).file);
-      if (file == nullptr || !file->lend(record, out, loan)) return false;
+      if (!set_.file(n).file->lend(record, out, loan)) return false;
     } catch (...) {
       out.clear();
-      loan = {};
       return false;  // at() tells why.
     }
     out.key = key_of(n, record);

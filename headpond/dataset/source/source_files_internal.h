@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/record/index/record_index.h"
 
@@ -38,7 +39,7 @@ class HeadsOfFiles {
 };
 
 /// The records of one file, 0 <= i < size(). Immutable; any thread.
-class SourceFile {
+class SourceFile : public Lender {
  public:
   virtual ~SourceFile() = default;
   virtual int64_t size() const = 0;
@@ -52,6 +53,11 @@ class SourceFile {
   }
   /// Like View::fill without positions.
   virtual bool fills() const { return false; }
+  /// Appends the fields of record i where the file has them, and adds their memory to `loan`, which has room. False:
+  /// nothing was done, ask at(). May throw before it adds anything.
+  virtual bool lend(int64_t /*i*/, Element& /*out*/, Loan& /*loan*/) const { return false; }
+  /// REQUIRES: lend() gave record i.
+  bool is_whole(int64_t /*i*/) const override { return true; }
   /// The number of the source whose records these are (Provenance). `path`: the file's.
   virtual uint64_t source(const std::string& path) const { return register_source(path, true); }
   /// See HeadsOfFiles::head.

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
+#include <vector>
 
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/tensor/rows_kernel.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -141,6 +147,61 @@ TEST(SourceFiles, NameAFileOnceWhateverIsWrongWithIt) {
       EXPECT_FALSE(errors.empty()) << &make_wrong - wrongs << ", " << &source - sources;
     }
     std::filesystem::remove_all(path);
+  }
+}
+
+// Three rows that it lends, and how often it did; it must be open when they are used.
+class Lending final : public SourceFile {
+ public:
+  explicit Lending(int& lent) : lent_(lent) {}
+  int64_t size() const override { return 3; }
+  std::optional<FileMark> mark() const override { return FileMark(); }
+  Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
+    std::memcpy(context.allocate_output(out, outputs, DType::i64, {4}), &rows_[4 * static_cast<size_t>(i)], 32);
+    return Got::value;
+  }
+  bool lend(int64_t i, Element& out, Loan& loan) const override {
+    const auto bytes = std::as_bytes(std::span(rows_)).subspan(32 * static_cast<size_t>(i), 32);
+    out.append(Tensor::view(bytes.data(), DType::i64, {4}));
+    loan.add({bytes, this, i});
+    ++lent_;
+    return true;
+  }
+
+ private:
+  const std::vector<int64_t> rows_ = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  int& lent_;
+};
+
+class Twice final : public RowsKernel {
+ public:
+  Twice() : RowsKernel({.title = "twice"}) {}
+  Result<void> run(KernelCall& call) const override {
+    const auto from = call.in().as<int64_t>();
+    std::ranges::transform(from, call.make<int64_t>(0, {4}).begin(), [](int64_t x) { return 2 * x; });
+    return {};
+  }
+  bool takes_rows(const FieldSpec&) const override { return false; }
+  void run_rows(const FieldSpec&, const std::byte*, size_t, std::byte*) const override {}
+  bool takes_lent() const override { return true; }
+};
+
+TEST(SourceFiles, LendNothingFromFilesThatMayBeClosedMeanwhile) {
+  for (const size_t most_open : {1U, 10U}) {
+    int lent = 0;
+    const auto open = [&](const std::string&) { return std::make_unique<Lending>(lent); };
+    const Dataset rows =
+        source_files({.op = "rows", .spec = {{"", DType::i64, {4}}}},
+                     {.patterns = {"a", "b"}, .open = open, .keep_counts = false, .most_open = most_open});
+    const Dataset dataset = rows | map_kernels_step("", {std::make_shared<Twice>()});
+    const auto view = view_of(*dataset.node(), {});
+    Context context;
+    for (int64_t i = 0; i < 6; ++i) {
+      Element out;
+      ASSERT_EQ(view->at(i, context, {}, out), Got::value) << context.error;
+      EXPECT_EQ(out[0].as<int64_t>()[3], 8 * (i % 3 + 1));
+    }
+    EXPECT_EQ(lent, most_open == 1 ? 0 : 6);
   }
 }
 

@@ -14,6 +14,7 @@
 #include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
+#include "headpond/io/file/mapping_guard_internal.h"
 #include "headpond/io/named_error_internal.h"
 
 namespace headpond {
@@ -164,6 +165,7 @@ class NpyFile::State {
     const auto row = content_.subspan(begin_of(i), row_bytes_);
     if (reinterpret_cast<uintptr_t>(row.data()) % item_size(row_.dtype) != 0) return {};
     internal::count_read(row_bytes_);
+    internal::touch_pages(row);
     return row;
   }
   bool is_whole(int64_t i) const { return file_->check_read(content_.subspan(begin_of(i), row_bytes_)).has_value(); }

@@ -58,10 +58,10 @@ class NpyFile {
   /// Row i as a tensor.
   Result<Tensor> at(int64_t i) const;
   /// The values of row i where the file is mapped, valid as long as this object lives; after using them ask
-  /// is_whole(i). Empty if there is no such row, or its bytes are not those of a tensor: other byte order, booleans, an
-  /// address that is no multiple of the values' size.
+  /// is_whole(i). Waits until the system has read them, and counts them as read. Empty if there is no such row, or its
+  /// bytes are not those of a tensor: other byte order, booleans, an address that is no multiple of the values' size.
   std::span<const std::byte> mapped_row(int64_t i) const;
-  /// False iff read(i) would find that the file became shorter. REQUIRES: mapped_row(i) is not empty.
+  /// False iff read(i) would fail now. REQUIRES: mapped_row(i) is not empty.
   bool is_whole(int64_t i) const;
   const std::string& path() const;
 

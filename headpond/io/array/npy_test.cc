@@ -3,12 +3,14 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <array>
 #include <cstring>
 #include <filesystem>
 #include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -222,6 +224,27 @@ TEST(NpyFile, GivesRowsWhereTheFileIsMapped) {
   EXPECT_EQ(file->mapped_row(7).data(), file->mapped_row(6).data() + 12);
   EXPECT_TRUE(file->mapped_row(-1).empty());
   EXPECT_TRUE(file->mapped_row(1000).empty());
+}
+
+// Who asks for a row waits for its pages, not who uses it.
+TEST(NpyFile, ReadsTheWholeOfAMappedRow) {
+  const TempFolder folder;
+  ASSERT_TRUE(write_npy(folder.file("a"), numbers({3, 1'000'000})));
+  const auto file = NpyFile::open(folder.file("a")).value();
+  const auto faults_of = [](const auto& call) {
+    rusage before = {}, after = {};
+    getrusage(RUSAGE_THREAD, &before);
+    call();
+    getrusage(RUSAGE_THREAD, &after);
+    return after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt;
+  };
+  const auto use = [](std::span<const std::byte> row) {
+    for (size_t at = 0; at < row.size(); at += 1024) (void)*static_cast<const volatile std::byte*>(&row[at]);
+  };
+  std::span<const std::byte> row;
+  const auto asked = faults_of([&] { row = file->mapped_row(1); }), used = faults_of([&] { use(row); });
+  EXPECT_GT(asked, 4 * used);
+  EXPECT_GT(faults_of([&] { use({row.data() + row.size(), row.size()}); }), 4 * used) << "control: one not asked for";
 }
 
 TEST(NpyFile, GivesNoMappedRowsThatAreNoTensors) {

@@ -12,8 +12,8 @@
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/bases/field.h"
-#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/ops/element/values_internal.h"
@@ -122,9 +122,11 @@ const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const Kerne
   return image.shape.is_full() && kernel->takes_rows(image) ? kernel : nullptr;
 }
 
-bool takes_lent_kernel(const KernelRef& kernel) {
-  const auto* const rows = dynamic_cast<const RowsKernel*>(kernel.get());
-  return rows != nullptr && rows->takes_lent();
+bool take_lent(std::span<const KernelRef> kernels) {
+  return std::ranges::all_of(kernels, [](const KernelRef& kernel) {
+    const auto* const rows = dynamic_cast<const RowsKernel*>(kernel.get());
+    return rows != nullptr && rows->takes_lent();
+  });
 }
 
 // No error iff the kernel ran; what it throws is returned.
@@ -145,7 +147,7 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
         plan_(std::move(plan)),
         run_(run_chain(plan_)),
         rows_kernel_(rows_kernel_of(input->spec(), plan_, run_)),
-        takes_lent_(std::ranges::all_of(run_.kernels, takes_lent_kernel)) {}
+        takes_lent_(take_lent(run_.kernels) && take_lent(plan_.chain)) {}
 
   const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
   const std::vector<KernelRef>& kernels() const override { return plan_.chain; }
@@ -168,6 +170,7 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
     return keys;
   }
 
+  // After an error also the kernels that are joined run one by one: see named().
   bool takes_lent() const override { return takes_lent_; }
 
   Got apply(Element& in, RandomKey random_key, Context& context, OutputSlots outputs, Element& out) const override {

@@ -72,9 +72,9 @@ class Lending final : public Node {
  private:
   const std::span<const std::byte> tail_;
 };
-class LendingView final : public View {
+class TextLendingView final : public View {
  public:
-  LendingView(std::shared_ptr<const View> input, std::span<const std::byte> tail)
+  TextLendingView(std::shared_ptr<const View> input, std::span<const std::byte> tail)
       : input_(std::move(input)), tail_(tail) {}
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     return input_->at(i, context, outputs, out);
@@ -89,7 +89,7 @@ class LendingView final : public View {
   const std::span<const std::byte> tail_;
 };
 std::shared_ptr<const View> Lending::bind(const Binding& binding) const {
-  return std::make_shared<LendingView>(input().bind(binding), tail_);
+  return std::make_shared<TextLendingView>(input().bind(binding), tail_);
 }
 
 TEST(ParseStep, DoesNotTrustTextsWhoseEndsAreGoneAfterwards) {

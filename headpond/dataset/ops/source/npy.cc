@@ -5,7 +5,8 @@
 
 #include <utility>
 
-#include "headpond/dataset/bases/lending.h"
+#include "headpond/dataset/bases/columns.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_over_internal.h"
@@ -13,7 +14,9 @@
 namespace headpond {
 namespace {
 
-class ArrayRows final : public internal::SourceOver<NpyFile>, public internal::LendingFile {
+constexpr size_t kInline = 16;  // Bytes of a tensor that need no block: to copy them is the cheapest.
+
+class ArrayRows final : public internal::SourceOver<NpyFile> {
  public:
   using SourceOver::SourceOver;
   const FieldSpec& row() const { return file().row(); }
@@ -23,10 +26,11 @@ class ArrayRows final : public internal::SourceOver<NpyFile>, public internal::L
     return read ? Got::value : context.fail(std::move(read).error());
   }
   bool lend(int64_t i, Element& out, internal::Loan& loan) const override {
+    if (internal::row_bytes(row()) <= kInline) return false;
     const std::span<const std::byte> bytes = file().mapped_row(i);
     if (bytes.empty()) return false;
     out.append(Tensor::view(bytes.data(), row().dtype, row().shape));
-    loan = {.memory = bytes, .by = this, .i = i};
+    loan.add({.memory = bytes, .by = this, .i = i});
     return true;
   }
   bool is_whole(int64_t i) const override { return file().is_whole(i); }

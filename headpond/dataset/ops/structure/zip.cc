@@ -4,6 +4,7 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/structure.h"
 
 namespace headpond {
@@ -14,22 +15,21 @@ void append(Element& in, Element& out) {
   in.clear();
 }
 
-class ZipView final : public View {
+class ZipView final : public View, public internal::LendingView {
  public:
   ZipView(const Node& node, const Binding& binding) : node_(node) {
-    for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(view_of(*input, binding));
+    for (const Node::Ref& input : node.facts().inputs) {
+      inputs_.push_back(view_of(*input, binding));
+      may_lend_.emplace_back(*inputs_.back());
+    }
   }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
-    Element in;
-    for (size_t k = 0; k < inputs_.size(); ++k) {
-      const OutputSlots own = take_first(outputs, node_.input(k).spec().size());
-      if (const Got got = inputs_[k]->at(i, context, own, k == 0 ? out : in); got != Got::value) {
-        if (k > 0) out.provenance = in.provenance;  // The one that failed.
-        return got;
-      }
-      append(in, out);
-    }
-    return Got::value;
+    return join(out, [&](size_t k, Element& in) {
+      return inputs_[k]->at(i, context, take_first(outputs, node_.input(k).spec().size()), in);
+    });
+  }
+  Got lend(int64_t i, Context& context, Element& out, internal::Loan& loan) const override {
+    return join(out, [&](size_t k, Element& in) { return may_lend_[k].lend(i, context, in, loan); });
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     for (size_t k = 0; k < inputs_.size(); ++k) {
@@ -40,8 +40,23 @@ class ZipView final : public View {
   }
 
  private:
+  // `ask(k, in)` asks input k.
+  template <class Ask>
+  Got join(Element& out, const Ask& ask) const {
+    Element in;
+    for (size_t k = 0; k < inputs_.size(); ++k) {
+      if (const Got got = ask(k, k == 0 ? out : in); got != Got::value) {
+        if (k > 0) out.provenance = in.provenance;  // The one that failed.
+        return got;
+      }
+      append(in, out);
+    }
+    return Got::value;
+  }
+
   const Node& node_;
   std::vector<std::shared_ptr<const View>> inputs_;
+  std::vector<internal::MayLend> may_lend_;
 };
 
 class ZipIterator final : public Iterator {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
-#include "headpond/dataset/bases/lending.h"
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/stages/stage_internal.h"

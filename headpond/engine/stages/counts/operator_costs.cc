@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
-#include "headpond/dataset/bases/lending.h"
+#include "headpond/dataset/lending.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"

@@ -3,10 +3,12 @@
 // for users.
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <cassert>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <span>
 
 #include "headpond/dataset/view.h"
@@ -22,28 +24,48 @@ class Lender {
   ~Lender() = default;
 };
 
-/// Memory that fields of an element borrow: element `i` of `by`. Both live as long as the view. Without `by` nothing
-/// is borrowed.
-struct Loan {
-  std::span<const std::byte> memory = {};
-  const Lender* by = nullptr;
-  int64_t i = 0;
+/// Memory that fields of an element borrow, of a few lenders: those of zipped inputs, say.
+class Loan {
+ public:
+  /// The memory of element `i` of `by`. Both live as long as the view.
+  struct Part {
+    std::span<const std::byte> memory;
+    const Lender* by;
+    int64_t i;
+  };
+  bool has_room() const { return size_ < parts_.size(); }
+  /// REQUIRES: has_room().
+  void add(const Part& part) {
+    assert(has_room());
+    parts_[size_++] = part;
+  }
 
   /// Ask it after reading: if it is false, what was read is not the element.
-  bool is_whole() const { return by == nullptr || by->is_whole(i); }
+  bool is_whole() const {
+    return std::ranges::all_of(parts(), [](const Part& part) { return part.by->is_whole(part.i); });
+  }
+  /// True iff the values of `tensor` are in this memory.
   bool has(const Tensor& tensor) const {
     const std::less<> before;
-    return by != nullptr && !before(tensor.data(), memory.data()) &&
-           before(tensor.data(), memory.data() + memory.size());
+    return std::ranges::any_of(parts(), [&](const Part& part) {
+      const std::span<const std::byte> memory = part.memory;
+      return !before(tensor.data(), memory.data()) && before(tensor.data(), memory.data() + memory.size());
+    });
   }
+
+ private:
+  std::span<const Part> parts() const { return {parts_.data(), size_}; }
+
+  std::array<Part, 4> parts_;
+  size_t size_ = 0;
 };
 
 /// A view that may lend.
 class LendingView {
  public:
   virtual ~LendingView() = default;
-  /// View::at without output slots, for a caller that keeps no field and looks at `loan`, which was empty. Fields of
-  /// fixed size may borrow.
+  /// View::at without output slots, for a caller that keeps no field and looks at `loan`, to which the memory of fields
+  /// that borrow is added. Only fields of fixed size do.
   virtual Got lend(int64_t i, Context& context, Element& out, Loan& loan) const = 0;
 };
 
@@ -58,14 +80,6 @@ class MayLend {
  private:
   const View& view_;
   const LendingView* const lending_;
-};
-
-/// A SourceFile that may lend.
-class LendingFile : public Lender {
- public:
-  virtual ~LendingFile() = default;
-  /// False: nothing was done, ask at().
-  virtual bool lend(int64_t i, Element& out, Loan& loan) const = 0;
 };
 
 /// A Pointwise operator of which nothing but its result refers to what apply() was given, if it says so: then that may
