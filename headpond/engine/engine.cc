@@ -262,17 +262,21 @@ void Engine::give_to_program(const Element& batch) {
 
 // After each large batch and some of the others.
 void Engine::look_at_held(int64_t batch_bytes) {
-  constexpr int64_t kLarge = 64, kSeldom = 16;
-  if (++unlooked_ < kSeldom && batch_bytes < memory.bytes() / kLarge) return;
+  constexpr int64_t kLarge = 64, kSeldom = 16, kSome = 4;
+  if (options.run_ahead == 0 || (++unlooked_ < kSeldom && batch_bytes < memory.bytes() / kLarge)) return;
   unlooked_ = 0;
-  const int64_t held = accounts.program().bytes();
+  const int64_t held = accounts.program().bytes(), batches = held / std::max(batch_bytes, int64_t{1});
   const bool is_much = held > memory.bytes() / 2;
-  program_holds_half.store(is_much, std::memory_order_relaxed);
-  if (!is_much || std::exchange(was_warned_, true)) return;
+  if (is_much != std::exchange(held_much_, is_much)) {
+    const Locked locked(lock);
+    program_holds_half = is_much;
+    if (!is_much) wake();
+  }
+  if (!is_much || threads == 0 || batches < kSome || std::exchange(was_warned_, true)) return;
   log(LogLevel::warning,
-      fmt::format("Loader: the program holds about {} batches, {} bytes of the memory of {}, so only one is "
-                  "made ahead; let go of batches, or raise memory",
-                  held / std::max(batch_bytes, int64_t{1}), held, memory.bytes()));
+      fmt::format("Loader: the program holds about {} batches, {} bytes, which is more than half of the "
+                  "memory of {}; let go of batches, or raise memory",
+                  batches, held, memory.bytes()));
 }
 
 namespace {

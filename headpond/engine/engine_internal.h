@@ -114,9 +114,9 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::vector<Dataset> kept_;  // Belongs to the program's thread.
   bool repeats_ = false;       // Figures::repeats.
   bool gives_batches_ = false;
-  StatsCell elements_given_, bytes_given_;  // To the program.
-  int64_t unlooked_ = 0;                    // Batches that were given since the last look at what it holds.
-  bool was_warned_ = false;                 // Belongs to the program's thread, as the one above.
+  StatsCell elements_given_, bytes_given_;       // To the program.
+  int64_t unlooked_ = 0;                         // Batches that were given since the last look at what it holds.
+  bool held_much_ = false, was_warned_ = false;  // These three belong to the program's thread.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;

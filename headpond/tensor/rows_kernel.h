@@ -19,8 +19,9 @@ class RowsKernel : public Kernel {
   virtual void run_rows(const FieldSpec& image, const std::byte* from, size_t count, std::byte* to) const = 0;
   /// True iff arguments of run() may lie in memory that is lent for one call, in a mapped file, say: nothing but the
   /// results refers to them afterwards, and run() stays within bounds whatever the values are and whenever they change.
-  /// For another program may cut or rewrite the file while run() reads it; then the result, also an error, is
-  /// discarded. So an index that is checked is copied first: read twice, it may be two numbers.
+  /// For another program may cut or rewrite the file while run() reads it. After a cut the result, also an error, is
+  /// discarded; after a rewrite it may be of old and new values. So an index that is checked is copied first: read
+  /// twice, it may be two numbers.
   virtual bool takes_lent() const { return false; }
 
  protected:

@@ -144,20 +144,22 @@ class _Started:
     def begin(self, coordinator: Coordinator) -> None:
         """Not while they run for another one: then QueueRunner.start() does nothing."""
         before = self._coordinator()
-        if before is None or before.should_stop() or len(self._ended) == self._count:
+        if before is None or before.joined or len(self._ended) == self._count:
             self._ended.clear()
             self._coordinator = weakref.ref(coordinator)
 
     def called(self, producer: Callable[..., object]) -> Callable[[], object]:
+        """What the runner calls instead of the producer: all of them, as it goes on until all have ended."""
+        takes_coordinator = _takes_coordinator(producer)
         number = self._count
         self._count += 1
 
         def call() -> object:
             coordinator = self._coordinator()
-            if coordinator is None:
+            if coordinator is None and takes_coordinator:
                 raise CancelledError("QueueRunner: its Coordinator is gone")
             try:
-                return producer(coordinator)
+                return producer(coordinator) if takes_coordinator else producer()
             except BaseException:
                 self._ended.add(number)
                 raise
@@ -182,7 +184,7 @@ class QueueRunner:
     def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
         self._started = started = _Started()
-        given = [started.called(one) if _takes_coordinator(one) else one for one in producers]
+        given = [started.called(one) for one in producers]
         self._core = _core.QueueRunner(queue, given, list(queue_closed_kinds))
 
     def start(self, coordinator: Coordinator) -> None:

@@ -19,12 +19,13 @@ class Batches {
         core_(std::move(core)),
         convert_(std::move(convert)),
         batches_(nb::cast<PythonLoader*>(core_)),
+        is_flat_(epoch < 0),
         epoch_(epoch) {}
 
   // Nothing at the end.
   nb::object next() {
-    if (batches_ == nullptr) return {};
-    nb::object batch = epoch_ < 0 ? batches_->next() : batches_->next_of(epoch_);
+    if (batches_ == nullptr || (!is_flat_ && epoch_ < 0)) return {};
+    nb::object batch = is_flat_ ? batches_->next() : batches_->next_of(epoch_);
     if (batch.is_none()) return {};
     return convert_.is_none() ? batch : convert_(batch);
   }
@@ -32,7 +33,7 @@ class Batches {
   // This goes on after the batch of `state`, whatever epoch that is in.
   void load_state_dict(nb::handle state) {
     loader().attr("load_state_dict")(state);
-    if (epoch_ >= 0) epoch_ = batches_->begin_epoch();
+    if (!is_flat_) epoch_ = batches_->begin_epoch();
   }
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(loader_.ptr());
@@ -55,7 +56,8 @@ class Batches {
 
   nb::object loader_, core_, convert_;
   PythonLoader* batches_;  // Of core_.
-  int64_t epoch_;
+  const bool is_flat_;
+  int64_t epoch_;  // Of one that is not flat; below 0: there is none after the state that it loaded.
 };
 
 constexpr const char* kSigOfState = "def state_dict(self) -> dict[str, typing.Any]";

@@ -291,6 +291,7 @@ Room ReorderBuffer::room() const {
   const auto if_it_fits = [&] { return host_.memory.fits(bytes) ? Room::yes : Room::no_memory; };
   if (items_.empty()) return bytes < 0 ? Room::yes : if_it_fits();
   if (items_.front()->broken && !any_order_) return Room::ahead_enough;
+  if (makes_one_ahead()) return Room::no_memory;
   const auto ahead = static_cast<int64_t>(items_.size());
   if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return Room::ahead_enough;
   if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return Room::ahead_enough;
@@ -321,9 +322,7 @@ int64_t ReorderBuffer::target() const {
   return ceiling >= 0 ? std::min(target, ceiling / elements_to_open()) : target;
 }
 
-bool ReorderBuffer::makes_one_ahead() const {
-  return host_.program_holds_half.load(std::memory_order_relaxed) && host_.is_root(*stage_.node);
-}
+bool ReorderBuffer::makes_one_ahead() const { return host_.program_holds_half && host_.is_root(*stage_.node); }
 
 int64_t ReorderBuffer::elements_to_open() const {
   if (makes_one_ahead() || is_blocking() || any_order_ || stage_.mode == ExecutionMode::rows) return 1;

@@ -86,7 +86,7 @@ class ReorderBuffer : public ItemMaker {
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
   Room room() const HEADPOND_REQUIRES(engine_state);
   int64_t target() const HEADPOND_REQUIRES(engine_state);
-  bool makes_one_ahead() const;
+  bool makes_one_ahead() const HEADPOND_REQUIRES(engine_state);
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
   void expect_bytes() HEADPOND_REQUIRES(engine_state);

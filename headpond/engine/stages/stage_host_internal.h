@@ -58,7 +58,7 @@ class StageHost : public Feed {
   std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
   /// The program holds more than half of the memory in batches: one batch is made ahead.
-  std::atomic<bool> program_holds_half = false;
+  bool program_holds_half HEADPOND_GUARDED_BY(engine_state) = false;
 
   /// Counters of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
   StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {

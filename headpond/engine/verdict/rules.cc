@@ -190,7 +190,8 @@ Holds memory_limited(const Question& q) {
   const Figures& f = q.figures;
   double refused = 0;
   for (const StageFigures& stage : f.stages) refused = std::max(refused, share(stage.totals.refused_ns, f.time_ns));
-  // What the program holds limits nothing as long as there is memory for what is made ahead.
+  // What the program holds limits nothing as long as what is made ahead has room; above half of the memory that is one
+  // batch.
   const double held = share(f.held_by_program, f.memory);
   const bool by_program = held > kHeld && refused > kSometimesRefused;
   if (refused <= kRefused && !by_program && f.swapped_per_s <= kSwapped) return std::nullopt;
