@@ -10,8 +10,8 @@ import pytest
 import headpond as hp
 
 
-def printed(program):
-    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True).stdout.split()
+def printed(program, may_abort=False):
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=not may_abort).stdout.split()
 
 
 def test_what_a_program_may_not_use_is_not_imported():
@@ -60,4 +60,5 @@ def test_an_exit_loads_nothing_that_was_not_used():
 def test_an_exit_stops_what_was_used():
     stopped = LATE.format("c.should_stop()") + PRODUCES
     assert printed(stopped) == ["True"]
-    assert printed(stopped + "sys.modules['headpond._queues'].stop_all = lambda: None") == ["False"], "the control"
+    # Where nothing stops the producer, its thread may still run when the process ends, which then aborts.
+    assert printed(stopped + "sys.modules['headpond._queues'].stop_all = lambda: None", may_abort=True) == ["False"], "the control"

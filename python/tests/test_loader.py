@@ -604,3 +604,15 @@ def test_a_loop_over_epochs_that_is_left():
         assert next(epoch).tolist() == [0, 1]
         break  # The rest is for whoever asks next.
     assert flat(loader.flat()) == [[2, 3], [4, 5], [0, 1], [2, 3], [4, 5]]
+
+
+def test_an_iterator_that_loads_the_end_of_all_epochs_ends_and_goes_on_after_an_earlier_state():
+    dataset = hp.range(12).batch(2)
+    ended = hp.Loader(dataset, epochs=2)
+    assert len(list(ended.flat())) == 12
+    epoch = next(hp.Loader(dataset, epochs=2).epochs())
+    first = epoch.state_dict()
+    epoch.load_state_dict(ended.state_dict())
+    assert list(epoch) == []
+    epoch.load_state_dict(first)
+    assert len(list(epoch)) == 6, "one epoch, not both"
