@@ -226,7 +226,7 @@ TEST(NpyFile, GivesRowsWhereTheFileIsMapped) {
   EXPECT_TRUE(file->mapped_row(1000).empty());
 }
 
-// Who asks for a row waits for its pages, not who uses it.
+// mapped_row() waits until the pages of the row are in memory, so that using the row later waits for nothing.
 TEST(NpyFile, ReadsTheWholeOfAMappedRow) {
   const TempFolder folder;
   ASSERT_TRUE(write_npy(folder.file("a"), numbers({3, 1'000'000})));
