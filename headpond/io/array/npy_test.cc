@@ -243,8 +243,10 @@ TEST(NpyFile, ReadsTheWholeOfAMappedRow) {
   };
   std::span<const std::byte> row;
   const auto asked = faults_of([&] { row = file->mapped_row(1); }), used = faults_of([&] { use(row); });
+  const auto not_asked_for = faults_of([&] { use({row.data() + row.size(), row.size()}); });
+  if (asked + used + not_asked_for == 0) GTEST_SKIP() << "this system counts no page faults";
   EXPECT_GT(asked, 4 * used);
-  EXPECT_GT(faults_of([&] { use({row.data() + row.size(), row.size()}); }), 4 * used) << "control: one not asked for";
+  EXPECT_GT(not_asked_for, 4 * used) << "control";
 }
 
 TEST(NpyFile, GivesNoMappedRowsThatAreNoTensors) {
