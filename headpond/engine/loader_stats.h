@@ -66,7 +66,8 @@ struct StageStats {
   int64_t elements = 0;    ///< Made in this epoch.
   double element_ns = 0;   ///< Time of a thread for one element; sampled.
   double unit_ns = 0;      ///< From the start of a work item until it is ready.
-  int64_t target = 0;      ///< Work items that it tries to be ahead: as many as are taken while one is made.
+  int64_t target = 0;      ///< Work items that it tries to be ahead: as many as are taken while one is made; of small
+                           ///< batches that cost little some more.
   int64_t ahead = 0;       ///< Work items that it is ahead, unfinished ones included.
   int64_t ready = 0;       ///< Finished ones. Near 0: this stage, or one before it, is slow; near target: the program.
   double mean_ready = 0;   ///< The mean of `ready` over all takes.

@@ -133,37 +133,17 @@ class Coordinator(_core.Coordinator):
         return f"<headpond.Coordinator, {'joined' if self.joined else 'stopping' if self.should_stop() else 'running'}>"
 
 
-class _Started:
-    """The coordinator for which a runner's producers run. It knows nothing of the runner, which has them."""
+def _called(producer: Callable[..., object]) -> Callable[[Callable[[], Coordinator | None]], object]:
+    """What a runner's thread calls, with a weak reference to its coordinator."""
+    if not _takes_coordinator(producer):
+        return lambda _: producer()
 
-    def __init__(self) -> None:
-        self._coordinator: Callable[[], Coordinator | None] = lambda: None
-        self._ended: set[int] = set()
-        self._count = 0
-
-    def begin(self, coordinator: Coordinator) -> None:
-        """Not while they run for another one: then QueueRunner.start() does nothing."""
-        before = self._coordinator()
-        if before is None or before.joined or len(self._ended) == self._count:
-            self._ended.clear()
-            self._coordinator = weakref.ref(coordinator)
-
-    def called(self, producer: Callable[..., object]) -> Callable[[], object]:
-        """What the runner calls instead of the producer: all of them, as it goes on until all have ended."""
-        takes_coordinator = _takes_coordinator(producer)
-        number = self._count
-        self._count += 1
-
-        def call() -> object:
-            coordinator = self._coordinator()
-            if coordinator is None and takes_coordinator:
-                raise CancelledError("QueueRunner: its Coordinator is gone")
-            try:
-                return producer(coordinator) if takes_coordinator else producer()
-            except BaseException:
-                self._ended.add(number)
-                raise
-        return call
+    def call(of: Callable[[], Coordinator | None]) -> object:
+        coordinator = of()
+        if coordinator is None:
+            raise CancelledError("QueueRunner: its Coordinator is gone")
+        return producer(coordinator)
+    return call
 
 
 def _takes_coordinator(producer: Any) -> bool:
@@ -183,14 +163,11 @@ class QueueRunner:
 
     def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
-        self._started = started = _Started()
-        given = [started.called(one) for one in producers]
-        self._core = _core.QueueRunner(queue, given, list(queue_closed_kinds))
+        self._core = _core.QueueRunner(queue, [_called(one) for one in producers], list(queue_closed_kinds))
 
     def start(self, coordinator: Coordinator) -> None:
-        """Starts the threads, which belong to the coordinator."""
-        self._started.begin(coordinator)
-        self._core.start(coordinator)
+        """Starts the threads, which belong to the coordinator. Does nothing while threads of an earlier start run."""
+        self._core.start(coordinator, weakref.ref(coordinator))
 
 
 class StagingArea(_core.StagingArea):

@@ -22,8 +22,8 @@ class Sequence(_core.Sequence):
 
     def state_dict(self) -> dict[str, Any]:
         """The position after the last element, as of Loader.state_dict()."""
-        state = self.state()
-        return saved_state(self.epoch, self.index, self.dataset.plan(), state)
+        epoch, index, state = self.state()
+        return saved_state(epoch, index, self.dataset.plan(), state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that element. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""

@@ -348,18 +348,26 @@ struct Reading {
         options{.seed = seed, .epochs = epochs},
         sequence(state ? value(Sequence::restored(of, options, std::string_view(state->c_str(), state->size())))
                        : Sequence(of, options)),
-        keys(of.spec()) {}
+        keys(of.spec()) {
+    note_place();
+  }
+  void note_place() {
+    epoch = sequence.epoch();
+    index = sequence.index();
+  }
   Ref owner;  // Of its functions.
   const Dataset dataset;
   const SequenceOptions options;
   Sequence sequence;
   Keys keys;
   bool is_used = false;
+  int64_t epoch = 0, index = -1;  // Of `sequence`, which another thread may be using.
 };
 
 Any next_of(Reading& reading) {
   const OneAtATime used(reading.is_used, "Sequence");
   auto next = waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
+  reading.note_place();
   if (at_end(next)) throw nb::stop_iteration();
   return reading.keys.value_of(value(std::move(next)));
 }
@@ -369,13 +377,19 @@ void restore(Reading& reading, const nb::bytes& state) {
   const OneAtATime used(reading.is_used, "Sequence");
   const std::string given(state.c_str(), state.size());
   reading.sequence = value(waiting([&] { return Sequence::restored(reading.dataset, reading.options, given); }));
+  reading.note_place();
+}
+
+// Its place too, which another thread may change after this call.
+nb::typed<nb::tuple, int64_t, int64_t, nb::bytes> state(Reading& reading) {
+  const OneAtATime used(reading.is_used, "Sequence");
+  const std::string saved = reading.sequence.state();
+  return nb::make_tuple(reading.epoch, reading.index, nb::bytes(saved.data(), saved.size()));
 }
 
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 constexpr const char* kSpecOfValue =
     "def spec_of(value: typing.Any, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
-
-nb::bytes bytes_of(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 void add_functions(nb::module_& module) {
   nb::class_<PythonAccount>(module, "FunctionAccount")
@@ -413,12 +427,9 @@ void add_reading(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Sequence"))
       .def("__next__", next_of)
       .def("restore", restore)
-      .def_prop_ro("epoch", [](const Reading& self) { return self.sequence.epoch(); })
-      .def_prop_ro("index", [](const Reading& self) { return self.sequence.index(); })
-      .def("state", [](Reading& self) {
-        const OneAtATime used(self.is_used, "Sequence");
-        return bytes_of(self.sequence.state());
-      });
+      .def_prop_ro("epoch", [](const Reading& self) { return self.epoch; })
+      .def_prop_ro("index", [](const Reading& self) { return self.index; })
+      .def("state", state);
 }
 
 }  // namespace

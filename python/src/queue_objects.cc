@@ -80,13 +80,13 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
   return options;
 }
 
-Result<void> call_producer(const Ref& function) {
+Result<void> call_producer(const Ref& function, const Ref& argument) {
   if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
   const WithLock lock;
   drop_dead();
   const nb::object result = nb::steal([&] {
     const WhileCalling calling;
-    return PyObject_CallNoArgs(function.get());
+    return argument ? call_with(function.get(), argument.get()) : PyObject_CallNoArgs(function.get());
   }());
   if (result.is_valid()) return {};
   return fail(producer_error());

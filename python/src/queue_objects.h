@@ -83,8 +83,9 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
                            std::vector<std::string> names, const std::string& shared_name, const std::string& name,
                            int64_t memory_limit, std::optional<double> watchdog);
 
-/// Calls `function` with the lock, from a thread that does not have it. StopIteration is the end of the data.
-Result<void> call_producer(const Ref& function);
+/// Calls `function`, with `argument` if there is one, with the lock, from a thread that does not have it. StopIteration
+/// is the end of the data.
+Result<void> call_producer(const Ref& function, const Ref& argument = nullptr);
 /// The error of the exception that such a function raised, which is set. REQUIRES: the lock.
 Error producer_error();
 /// "OutOfRange", ... Throws Exception(InvalidArgument) for another name.

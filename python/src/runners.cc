@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fills queues and ends groups of threads: Coordinator, QueueRunner, LooperThread.
+#include <algorithm>
+#include <memory>
 #include <utility>
 
+#include "headpond/base/mutex.h"
 #include "headpond/queue/runner/looper_thread.h"
 #include "headpond/queue/runner/queue_runner.h"
 #include "nanobind/stl/optional.h"
@@ -12,14 +15,51 @@
 namespace headpond::python {
 namespace {
 
-void make_runner(QueueRunner* self, const PythonQueue& queue, const std::vector<nb::object>& producers,
-                 const std::vector<std::string>& queue_closed_kinds) {
-  std::vector<QueueRunner::Producer> functions;
-  for (const nb::object& producer : producers) {
-    functions.emplace_back([held = hold(producer.ptr())](std::stop_token) { return call_producer(held); });
+// Calls its producers with what start() was given: the threads of a start, which may go on beside later calls of
+// start(), have its coordinator's stop token.
+class PythonRunner {
+ public:
+  PythonRunner(const PythonQueue& queue, const std::vector<nb::object>& producers,
+               const std::vector<std::string>& queue_closed_kinds)
+      : runner_(queue.queue(), functions_of(producers), {.queue_closed_kinds = kinds_of(queue_closed_kinds)}) {}
+
+  void start(const PythonCoordinator& coordinator, nb::handle given) {
+    MutexLock lock(starts_->mu);
+    auto& all = starts_->all;
+    all.push_back({coordinator->stop_token(), hold(given.ptr())});
+    if (runner_.start(*coordinator)) {
+      all.erase(all.begin(), all.end() - 1);  // Their threads have ended.
+    } else {
+      all.pop_back();
+    }
   }
-  new (self) QueueRunner(queue.queue(), std::move(functions), {.queue_closed_kinds = kinds_of(queue_closed_kinds)});
-}
+
+ private:
+  struct Starts {
+    Mutex mu;
+    std::vector<std::pair<std::stop_token, Ref>> all HEADPOND_GUARDED_BY(mu);  // The last one with a token counts.
+
+    Ref given_with(const std::stop_token& stop) {
+      MutexLock lock(mu);
+      const auto has_it = [&](const auto& one) { return one.first == stop; };
+      const auto found = std::find_if(all.rbegin(), all.rend(), has_it);
+      return found != all.rend() ? found->second : nullptr;
+    }
+  };
+
+  std::vector<QueueRunner::Producer> functions_of(const std::vector<nb::object>& producers) const {
+    std::vector<QueueRunner::Producer> functions;
+    for (const nb::object& producer : producers) {
+      functions.emplace_back([held = hold(producer.ptr()), starts = starts_](const std::stop_token& stop) {
+        return call_producer(held, starts->given_with(stop));
+      });
+    }
+    return functions;
+  }
+
+  const std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
+  QueueRunner runner_;
+};
 
 void start_thread(const PythonCoordinator& self, const std::string& name, nb::object body) {
   self->start(name, [held = hold(body.ptr())](std::stop_token) { return call_producer(held); });
@@ -77,9 +117,9 @@ void add_runners(nb::module_& module) {
       .def_prop_ro("joined", [](const PythonCoordinator& self) { return self->joined(); })
       .def("raise_requested_exception",
            [](const PythonCoordinator& self) { value(self->raise_requested_exception()); });
-  nb::class_<QueueRunner>(module, "QueueRunner")
-      .def("__init__", make_runner)
-      .def("start", [](QueueRunner& self, const PythonCoordinator& coordinator) { self.start(*coordinator); });
+  nb::class_<PythonRunner>(module, "QueueRunner")
+      .def(nb::init<const PythonQueue&, const std::vector<nb::object>&, const std::vector<std::string>&>())
+      .def("start", &PythonRunner::start);
   module.def("start_loop", start_loop, nb::arg("coordinator"), nb::arg("interval"), nb::arg("body"), nb::arg("name"),
              nb::arg("start_loop").none(), nb::arg("stop_loop").none());
 }

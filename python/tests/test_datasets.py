@@ -346,6 +346,23 @@ def test_a_sequence_has_the_state_of_a_loader():
     assert again.get_state() == place, "a state that is refused changes nothing"
 
 
+def test_the_parts_of_a_sequences_state_are_of_one_moment():
+    data = hp.range(20).batch(4)
+
+    class Moves(type(data.sequence())):
+        def state(self):  # As if another thread went on meanwhile.
+            saved = super().state()
+            next(self)
+            return saved
+
+    sequence, other = Moves(data, 0, 1, None), data.sequence()
+    next(sequence)
+    state = sequence.state_dict()
+    assert sequence.index == 1
+    other.load_state_dict(state)
+    assert (state["epoch"], state["index"]) == (other.epoch, other.index) == (0, 0)
+
+
 def test_a_writer_left_by_an_exception_leaves_the_old_file(tmp_path):
     path = tmp_path / "a.tfrecord"
     with hp.RecordWriter(path) as writer:

@@ -2,6 +2,7 @@
 """Queues, runners and the coordinator."""
 import gc
 import threading
+import time
 import weakref
 
 import numpy as np
@@ -12,6 +13,13 @@ import headpond as hp
 
 class OwnError(Exception):
     pass
+
+
+def until(is_true):
+    end = time.monotonic() + 60
+    while not is_true():
+        assert time.monotonic() < end
+        time.sleep(0.001)
 
 
 def test_first_in_first_out_with_tensorflows_arguments():
@@ -139,6 +147,30 @@ def test_a_producer_with_a_parameter_gets_the_coordinator():
         assert sorted([int(queue.dequeue()), int(queue.dequeue())]) == [1, 5]
         coordinator.request_stop()
     assert given == [coordinator]
+
+
+def test_producers_get_the_coordinator_of_their_start_although_an_earlier_one_was_not_joined():
+    queue = hp.FIFOQueue(8, hp.i64, [()])
+    given = []
+
+    def ends(coordinator):
+        given.append(coordinator)
+        raise StopIteration
+
+    def stays(coordinator):  # Ends without an exception; until then it may be called several times.
+        given.append(coordinator)
+        coordinator.wait_for_stop()
+
+    runner = hp.QueueRunner(queue, [ends, stays])
+    first, second = hp.Coordinator(), hp.Coordinator()
+    runner.start(first)
+    until(lambda: len(given) == 2)
+    runner.start(second)  # The first one's threads run: this does nothing.
+    first.request_stop()
+    until(lambda: runner.start(second) or given.count(second) == 2)
+    second.request_stop()
+    second.join()
+    assert set(given[:given.index(second)]) == {first} and set(given[given.index(second):]) == {second}
 
 
 def test_a_runner_keeps_no_coordinator_and_can_be_freed():

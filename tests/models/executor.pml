@@ -11,11 +11,12 @@
 //   DEAR   items are dear, so the program's thread leaves them to the workers
 //
 // Shown: the program is never left waiting (no state without a next one), and whenever it is away and all threads sleep,
-// none of them could go on: what could be begun is begun.
+// none of them could go on: what could be begun is begun. Cheap items are an exception as long as more than half of what
+// the stage makes ahead is there.
 //
 // Controls: NO_WAKE_AFTER_HELP (a worker that found no permit while the program helped stays asleep), NO_WAKE_FOR_MEMORY
 // (memory was short when nobody was about to sleep, so nobody looks for it), NO_WAKE_OUT_OF_THE_WAY (a worker that would
-// take the program's processor wakes no other).
+// take the program's processor wakes no other), WAKE_WHEN_EMPTY (a take wakes when nothing is left).
 
 #ifndef W
 #define W 2
@@ -212,11 +213,17 @@ next:
 #else
 #define IO_ASLEEP true
 #endif
-// A stage of cheap items wakes a worker when a part of what it makes ahead is gone: when all is, at the latest.
+// A stage of cheap items wakes a worker at each take that leaves half of what it makes ahead, or less. At others it may,
+// as some of them may be dear.
 #ifdef DEAR
 #define IS_WORTH_IT true
 #else
-#define IS_WORTH_IT (ITEMS == 0)
+#define IS_WORTH_IT (ITEMS <= T / 2)
+#endif
+#ifdef WAKE_WHEN_EMPTY
+#define WAKES_AT_TAKE (ITEMS == 0)
+#else
+#define WAKES_AT_TAKE IS_WORTH_IT
 #endif
 #define COULD_GO_ON (MAY_COMPUTE && HAS_WORK && (unclaimed > 0 || next_left > 0 || IS_WORTH_IT) && (!IN_THE_WAY(0) || !IN_THE_WAY(W - 1)))
 
@@ -265,7 +272,7 @@ active proctype Program() {
           fi;
           if
           :: wake()
-          :: !IS_WORTH_IT
+          :: !WAKES_AT_TAKE
           fi
         :: else
         fi

@@ -15,13 +15,16 @@ namespace {
 
 constexpr double kInlineNs = 40'000;  // A batch cheaper than that costs less than handing it over.
 constexpr double kWorthMeasuringNs = 200'000;
-constexpr double kMeanOver = 20'000;   // Takes; several times the largest stock.
-constexpr double kLearnAfter = 4;      // Takes.
-constexpr int64_t kCallsPerClock = 7;  // No divisor of the usual numbers of batches in an item.
+constexpr double kMostlyComputes = 0.5;  // Share of a step.
+constexpr double kMeanOver = 20'000;     // Takes; several times the largest stock.
+constexpr double kLearnAfter = 4;        // Takes.
+constexpr int64_t kCallsPerClock = 7;    // No divisor of the usual numbers of batches in an item.
 constexpr int64_t kLeastCallNs = 100;
 constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
 constexpr double kOthersCompute = 0.1, kOthersRest = 0.05;  // Processors. Between the two nothing changes.
-constexpr int64_t kStepsBetweenQueueLooks = 4;  // To open the system's file takes longer than the rest of a call.
+constexpr int64_t kStepsBetweenQueueLooks = 16;  // To open the system's file takes longer than the rest of a call.
+constexpr int kStepsBetweenCpuLooks = 5;  // As long as they agree. After a sleep a clock of the system takes as long as
+                                          // all that a call does itself.
 
 }  // namespace
 
@@ -39,7 +42,9 @@ void Consumer::arrive(EngineLock& lock) {
   const bool same_thread = left_on_ == std::this_thread::get_id();  // Each thread has clocks of its own.
   if (left_cpu_ns_ > 0 && same_thread) {
     work.cpu_ns = std::clamp(static_cast<double>(thread_cpu_ns() - left_cpu_ns_), 0.0, most);
-    busy_.add(work.cpu_ns / (most + 1));
+    const double share = work.cpu_ns / (most + 1);
+    busy_.add(share);
+    steps_until_cpu_look_ = (share > kMostlyComputes) == computes() ? kStepsBetweenCpuLooks - 1 : 0;
   }
   if (left_queue_ns_ >= 0 && same_thread) {
     const int64_t queue_ns = thread_queue_ns();
@@ -72,9 +77,10 @@ int64_t Consumer::now_leaving(bool was_short) {
 void Consumer::leave(bool was_ready) {
   may_end_late_ = true;
   // Unknown: it computes, so that the first steps are not held up either.
-  computes_.store(!busy_.known() || busy_.value() > 0.5, std::memory_order_relaxed);
+  computes_.store(!busy_.known() || busy_.value() > kMostlyComputes, std::memory_order_relaxed);
   const bool measures = has_long_steps();
-  left_cpu_ns_ = measures ? thread_cpu_ns() : 0;
+  left_cpu_ns_ = measures && steps_until_cpu_look_ == 0 ? thread_cpu_ns() : 0;
+  steps_until_cpu_look_ = std::max(steps_until_cpu_look_ - 1, 0);
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_leaving(was_ready && !measures && !came_again_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + left_ns_ - arrived_ns(), std::memory_order_release);

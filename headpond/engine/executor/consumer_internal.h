@@ -88,6 +88,7 @@ class Consumer {
   const bool may_help_;
   int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Belong to the program's thread.
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
+  int steps_until_cpu_look_ = 0;                         // The same.
   int64_t step_took_ns_ = 0;                             // The same: between the last two calls; 0: there was none.
   std::thread::id left_on_;                              // The thread that these are of.
   int64_t ready_calls_ = 0, ready_call_ns_ = 0;          // The same: calls of what was ready, and how long one is.

@@ -76,6 +76,48 @@ TEST(Consumer, KnowsTheTimeBetweenTakesAfterItsFirstStep) {
   EXPECT_EQ(consumer.take_interval_ns(0, 0), 0);
 }
 
+// Steps of the program, each of which computes for so many milliseconds, or sleeps.
+class Steps {
+ public:
+  void take(int64_t computes_ms) {
+    consumer.arrive(lock);
+    {
+      const Locked locked(lock);
+      consumer.count_step();
+      consumer.steps.call_ends(0);
+    }
+    consumer.leave();
+    if (computes_ms == 0) return std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    const int64_t until = thread_cpu_ns() + computes_ms * 1'000'000;
+    while (thread_cpu_ns() < until) {
+    }
+  }
+  double cpu_share() {
+    const Locked locked(lock);
+    return consumer.steps.cpu_share();
+  }
+  Consumer consumer{true};
+  EngineLock lock;
+};
+
+TEST(Consumer, MeasuresOneStepInFiveWhileTheyAreAlikeAndEachWhenTheyChange) {
+  int seen = 0;
+  for (int before = 10; before < 15; ++before) {
+    Steps steps;
+    for (int i = 0; i < before; ++i) steps.take(0);
+    EXPECT_FALSE(steps.consumer.computes());
+    const double share = steps.cpu_share();
+    steps.take(20);
+    steps.take(0);
+    seen += steps.cpu_share() > share + 0.02 ? 1 : 0;
+  }
+  EXPECT_EQ(seen, 1) << "of steps that compute, at five places among others";
+  Steps steps;
+  for (int i = 0; i < 10; ++i) steps.take(0);
+  for (int i = 0; i < 200 && !steps.consumer.computes(); ++i) steps.take(1);
+  EXPECT_TRUE(steps.consumer.computes());
+}
+
 // The share of a long step that the program waited for a processor, as the third call sees it on this or another
 // thread.
 double queue_share(bool on_another_thread) {

@@ -36,6 +36,7 @@ void CostModel::add_completed(int64_t elements, int64_t bytes, int64_t latency_n
   ++completed_;
   largest_bytes_ = std::max(largest_bytes_, bytes);
   latency_ns_.add(static_cast<double>(latency_ns));
+  usual_latency_ns_.add(static_cast<double>(latency_ns));
   const double row = std::max({row_ns(), open_ns(), 1.0});
   const auto for_time = static_cast<int64_t>(kTaskNs / row);
   const int64_t for_bytes = most_bytes / std::max(bytes / std::max(elements, int64_t{1}), int64_t{1});

@@ -45,8 +45,10 @@ class CostModel {
   double latency_ns() const { return latency_ns_.value(); }
   /// An element's.
   double element_ns() const { return row_ns_.known() ? row_ns() : open_ns(); }
-  /// Waking a thread for one item costs little beside it.
+  /// Waking a thread for one item costs little beside it; beside the most expensive ones of late.
   bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
+  /// It costs much beside most of them, even if threads lost their processors in some.
+  bool are_most_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
   /// How many rows of an item of `size` a task makes.
   int64_t rows_for_task(int64_t size, int threads) const;
   /// How many elements an item is opened with.
@@ -60,7 +62,7 @@ class CostModel {
 
  private:
   MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
-  MovingAverage latency_ns_{0.5, 0.05};
+  MovingAverage latency_ns_{0.5, 0.05}, usual_latency_ns_{0.05, 0.5};
   Waits opens_, rows_;
   int64_t work_ns_ = 0, sampled_ns_ = 0;
   int64_t chunk_ = 1;

@@ -25,6 +25,8 @@ constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
 constexpr int64_t kMostItemBytes = 1 << 20;
+// Batches that are cheap and small: so many that a thread is woken for several at once, and stay in its cache.
+constexpr int64_t kCheapBatches = 8, kCheapBatchesBytes = 1 << 20;
 
 StageCounters& counters_of(StageHost& host, const Node& node, const char* name) {
   const Locked locked(host.lock);
@@ -164,7 +166,9 @@ void ReorderBuffer::item_taken() {
                      {ready, account_.ready_bytes()});
   }
   // Waking a thread for each cheap item would cost more than the item.
-  if (is_blocking() || costs_.is_dear() || static_cast<int64_t>(items_.size()) <= target() / 2) host_.wake();
+  const auto ahead = static_cast<int64_t>(items_.size());
+  const bool lacks_a_dear_one = costs_.is_dear() && ahead < needed_ahead();
+  if (is_blocking() || lacks_a_dear_one || ahead <= target() / 2) host_.wake();
 }
 
 void ReorderBuffer::asked_too_early() {
@@ -313,12 +317,20 @@ int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {
 }
 
 // Little's law: as many as are taken while one is made, and those that threads work at.
-int64_t ReorderBuffer::target() const {
-  if (makes_one_ahead()) return 1;
+int64_t ReorderBuffer::needed_ahead() const {
   const double interval = host_.consumer.take_interval_ns(taken_ - 1, first_take_);
   const double during = interval > 0 ? std::ceil(costs_.latency_ns() / interval) : 0;
-  const int64_t target = 1 + host_.threads + static_cast<int64_t>(std::min(during, static_cast<double>(kMostItems)));
-  const int64_t ceiling = host_.options.run_ahead;
+  return 1 + host_.threads + static_cast<int64_t>(std::min(during, static_cast<double>(kMostItems)));
+}
+
+// To wake a thread takes the program longer than the rest of a call, so it does that for several cheap batches at once:
+// see item_taken(). Of elements that are no batches an item has many.
+int64_t ReorderBuffer::target() const {
+  if (makes_one_ahead()) return 1;
+  const int64_t bytes = costs_.largest_bytes();
+  const bool are_cheap = stage_.mode == ExecutionMode::rows && !is_blocking() && costs_.are_most_cheap() && bytes > 0;
+  const int64_t cheap = are_cheap ? std::min(kCheapBatches, kCheapBatchesBytes / bytes) : 0;
+  const int64_t target = std::max(needed_ahead(), cheap), ceiling = host_.options.run_ahead;
   return ceiling >= 0 ? std::min(target, ceiling / elements_to_open()) : target;
 }
 

@@ -177,12 +177,13 @@ class PlainHost final : public StageHost {
   }
   bool is_root(const Node&) const override { return true; }
   CostModel costs_of(const Node&) override { return {}; }
-  void wake() override {}
+  void wake() override { ++wakes; }
   void made_progress() override { consumer.count_progress(); }
   void closed(const WorkSource&, const Node&, const CostModel&) override { ++closed_count; }
   bool has_workers() const override { return true; }
   bool has_io_threads() const override { return false; }
   int closed_count = 0;
+  int wakes = 0;
 };
 
 struct Numbered final : WorkItem {
@@ -210,9 +211,9 @@ class ByHand final : public ReorderBuffer {
     EXPECT_EQ(task.item, item);
     return task;
   }
-  void end(const Task& task) HEADPOND_REQUIRES(engine_state) {
+  void end(const Task& task, int64_t bytes = kItemBytes) HEADPOND_REQUIRES(engine_state) {
     EXPECT_TRUE(rows_made(task, 1));
-    task.item->bytes = kItemBytes;
+    task.item->bytes = bytes;
     item_ready(*task.item);
   }
 
@@ -339,6 +340,45 @@ TEST(ReorderBuffer, HasWorkAsLongAsItCanBeClaimed) {
   host.lock.lock();
   EXPECT_FALSE(buffer->has_work(ThreadRole::worker, false)) << "nobody takes any more";
   host.lock.unlock();
+}
+
+// How many batches are ahead at most, and for how many takes of 40 a thread was woken. A thread that was woken makes
+// batches until none has room. Each tenth takes so long.
+std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int each_tenth_ms = 0, const LoaderOptions& options = {}) {
+  PlainHost host(options);
+  const Dataset dataset = range(1000) | batch(2);
+  const auto buffer = std::make_shared<ByHand>(host, dataset);
+  int made = 0, wakes = 0;
+  int64_t most = 0;
+  for (int count = 0; count <= 40; ++count) {
+    host.lock.lock();
+    const bool was_woken = std::exchange(host.wakes, 0) > 0;
+    for (int now = 0; (was_woken || count == 0) && buffer->has_work(ThreadRole::worker, false) && now < 100; ++now) {
+      const Task task = buffer->begin();
+      if (++made % 10 == 0) pause_ms(each_tenth_ms);
+      buffer->end(task, bytes);
+    }
+    wakes += was_woken ? 1 : 0;
+    most = std::max(most, buffer->stats().ahead);
+    host.lock.unlock();
+    EXPECT_EQ(taken(*buffer), std::to_string(count));
+  }
+  buffer->close();
+  return {most, wakes};
+}
+
+TEST(ReorderBuffer, WakesAThreadForSeveralCheapBatchesAtOnce) {
+  constexpr int kSome = 14;  // 10 if this thread never loses its processor.
+  const auto [cheap, cheap_wakes] = ahead_and_wakes(1000);
+  EXPECT_EQ(cheap, 8);
+  EXPECT_LE(cheap_wakes, kSome);
+  const auto [uneven, uneven_wakes] = ahead_and_wakes(1000, 1);
+  EXPECT_EQ(uneven, 8);
+  EXPECT_LE(uneven_wakes, kSome) << "in some the thread lost its processor";
+  EXPECT_EQ(ahead_and_wakes(1000, 0, {.run_ahead = 4}).first, 4);
+  const auto [large, large_wakes] = ahead_and_wakes(300'000);
+  EXPECT_EQ(large, 3) << "control";
+  EXPECT_GE(large_wakes, 20) << "control";
 }
 
 TEST(ReorderBuffer, OfSeveralErrorsThatLoseItemsGivesTheFirstInPlaceNotInTime) {

@@ -45,7 +45,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
     std::optional<std::stop_callback<std::function<void()>>> on_stop;
   };
 
-  void start(Coordinator& coordinator);
+  bool start(Coordinator& coordinator);
   internal::Producers::Group announce();
   std::string thread_name(size_t i) const { return fmt::format("QueueRunnerThread-{}-{}", queue.name(), i); }
   void produce(Start& start, const Producer& producer, internal::ProducerActivity& activity,
@@ -78,14 +78,14 @@ QueueRunner::QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunn
   run_ = std::make_shared<Run>(std::move(queue), std::move(producers), std::move(options));
 }
 
-void QueueRunner::start(Coordinator& coordinator) { run_->start(coordinator); }
+bool QueueRunner::start(Coordinator& coordinator) { return run_->start(coordinator); }
 
-void QueueRunner::Run::start(Coordinator& coordinator) {
+bool QueueRunner::Run::start(Coordinator& coordinator) {
   const auto start = std::make_shared<Start>(shared_from_this(), coordinator);
   internal::Producers::Group activities;
   {
     MutexLock lock(mu);
-    if (live > 0) return;
+    if (live > 0) return false;
     activities = announce();
     live = producers.size();
     failure = {};
@@ -110,6 +110,7 @@ void QueueRunner::Run::start(Coordinator& coordinator) {
     ended(*start, producers.size() - started, false);
     throw;
   }
+  return true;
 }
 
 internal::Producers::Group QueueRunner::Run::announce() {

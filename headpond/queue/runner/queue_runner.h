@@ -45,9 +45,10 @@ class QueueRunner {
   QueueRunner(Queue queue, std::vector<Producer> producers, QueueRunnerOptions options = {});
 
   /// Starts the threads, which belong to `coordinator`; this runner and handles of the queue may be destroyed before
-  /// the threads end. Does nothing while threads of an earlier start run. If the system refuses a thread, it throws
-  /// Exception after it has stopped the coordinator and closed the queue, as after a failed producer. Thread-safe.
-  void start(Coordinator& coordinator);
+  /// the threads end. Returns false, and does nothing, while threads of an earlier start run. If the system refuses a
+  /// thread, it throws Exception after it has stopped the coordinator and closed the queue, as after a failed producer.
+  /// Thread-safe.
+  bool start(Coordinator& coordinator);
 
  private:
   struct Run;

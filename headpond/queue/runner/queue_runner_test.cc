@@ -293,6 +293,35 @@ TEST_F(Runner, AfterItsThreadsEndedItCanStartAgain) {
   EXPECT_EQ(queue.size(), 3);
 }
 
+TEST_F(Runner, ProducersHaveTheStopTokenOfTheirStartAlthoughTheCoordinatorBeforeWasNotJoined) {
+  FIFOQueue queue(scalars(8));
+  Coordinator first, second;
+  std::atomic<int> of_first = 0, of_second = 0;
+  const auto count = [&](const std::stop_token& stop) {
+    of_first += stop == first.stop_token() ? 1 : 0;
+    of_second += stop == second.stop_token() ? 1 : 0;
+  };
+  QueueRunner runner(queue, {[&](const std::stop_token& stop) -> Result<void> {
+                               count(stop);
+                               return end();
+                             },
+                             [&](const std::stop_token& stop) -> Result<void> {
+                               count(stop);
+                               while (!stop.stop_requested()) std::this_thread::yield();
+                               return {};
+                             }});
+  EXPECT_TRUE(runner.start(first));
+  while (of_first < 2) std::this_thread::yield();
+  EXPECT_FALSE(runner.start(second)) << "threads run";
+  ASSERT_TRUE(first.request_stop());
+  while (!runner.start(second)) std::this_thread::yield();  // When they have ended; nobody has joined them.
+  while (of_second < 2) std::this_thread::yield();
+  ASSERT_TRUE(second.request_stop());
+  EXPECT_TRUE(second.join());
+  EXPECT_EQ(of_first, 2);
+  EXPECT_EQ(of_second, 2);
+}
+
 TEST_F(Runner, StartOnAStoppedCoordinatorCancelsTheQueue) {
   FIFOQueue queue(scalars(1));
   Coordinator coordinator;
