@@ -278,6 +278,7 @@ void begin_file(Session& session) {
     jpeg_create_decompress(&info);
     return;
   }
+  info.output_scanline = 0;  // A progressive file is read before libjpeg sets it, and an error has it.
   for (JQUANT_TBL*& table : info.quant_tbl_ptrs) table = nullptr;
   for (JHUFF_TBL*& table : info.dc_huff_tbl_ptrs) table = nullptr;
   for (JHUFF_TBL*& table : info.ac_huff_tbl_ptrs) table = nullptr;
