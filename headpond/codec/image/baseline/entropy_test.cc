@@ -249,7 +249,8 @@ class PlainReading {
     int32_t code = 0;
     for (size_t length = 1; length <= 16; ++length) {
       code = 2 * code + static_cast<int32_t>(take(bits_, 1));
-      if (code < table.end[length]) return table.symbols[static_cast<size_t>(code + table.offset[length])];
+      if (code < table.end[length])
+        return table.symbols[static_cast<size_t>(code) + static_cast<size_t>(table.offset[length])];
     }
     return 256;
   }
