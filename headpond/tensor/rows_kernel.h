@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// RowsKernel: a kernel that makes the results of many small samples in one call.
+// RowsKernel: a kernel that makes the results of many small samples in one call, or of two large ones.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "headpond/tensor/kernel.h"
@@ -9,7 +10,7 @@
 namespace headpond {
 
 /// Where a sample is one small image of a known shape, a call for each costs more than its pixels. Immutable,
-/// thread-safe, as each Kernel. Where it draws random numbers, only run() is called.
+/// thread-safe, as each Kernel. Where it draws random numbers, run_rows() isn't called.
 class RowsKernel : public Kernel {
  public:
   /// True iff run_rows() can make the results of such images, and run() fails for none. `image`: one of Facts::result.
@@ -23,6 +24,13 @@ class RowsKernel : public Kernel {
   /// discarded; after a rewrite it may be of old and new values. So an index that is checked is copied first: read
   /// twice, it may be two numbers.
   virtual bool takes_lent() const { return false; }
+  /// True iff run_two() may take less time than run() twice. It is called for neighbours, if none of them fails.
+  virtual bool takes_two() const { return false; }
+  /// run() of two samples. The results are those of one run() after the other: nothing of a sample depends on the
+  /// other. REQUIRES: the calls have one scratch.
+  virtual std::array<Result<void>, 2> run_two(KernelCall& first, KernelCall& second) const {
+    return {run(first), run(second)};
+  }
 
  protected:
   using Kernel::Kernel;

@@ -278,6 +278,7 @@ void begin_file(Session& session) {
     jpeg_create_decompress(&info);
     return;
   }
+  info.output_scanline = 0;  // A progressive file is read before libjpeg sets it, and an error has it.
   for (JQUANT_TBL*& table : info.quant_tbl_ptrs) table = nullptr;
   for (JHUFF_TBL*& table : info.dc_huff_tbl_ptrs) table = nullptr;
   for (JHUFF_TBL*& table : info.ac_huff_tbl_ptrs) table = nullptr;
@@ -324,15 +325,21 @@ Result<Opened> open_file(Library& library, Bytes file, Bytes index, const JpegOp
   return Opened{*layout, !index.empty() && !library.has_index};
 }
 
-// False: libjpeg is to decode the file.
-bool decode_baseline(Library& library, Bytes file, const JpegOptions& options, const Plan& plan, std::byte* memory) {
+using BaselineWork = jpeg_internal::BaselineDecoder::Work;
+
+// If it fails, libjpeg is to decode the file. `plan` outlives it.
+BaselineWork baseline_work(Library& library, Bytes file, const JpegOptions& options, const Plan& plan,
+                           std::byte* memory) {
   jpeg_internal::BaselineOptions wanted = {.part = plan.stored, .channels = plan.channels};
   if (library.has_index) wanted.index = &library.index;
   wanted.fancy = options.fancy_upscaling;
   wanted.to_end = options.check == JpegCheck::whole;
-  return library.baseline.decode(file, wanted,
-                                 [&](int64_t y, const uint8_t* row) { place_pixels(plan, memory, y, row); });
+  return {library.baseline, file, wanted,
+          [&plan, memory](int64_t y, const uint8_t* row) { place_pixels(plan, memory, y, row); }};
 }
+
+// True iff the decoder of baseline files may decode it.
+bool may_be_own(const Layout& layout, const JpegOptions& options) { return options.ratio == 1 && layout.is_plain(); }
 
 // 1234567 is "1,234,567".
 std::string with_commas(size_t number) {
@@ -359,11 +366,12 @@ tl::unexpected<Error> fail_without_end(const Layout& layout, size_t bytes, std::
 Result<JpegWarnings> decode_to(Library& library, Bytes file, const Layout& layout, const JpegOptions& options,
                                const Plan& plan, std::byte* memory, std::string_view name, Mutation mutation) {
   if (!layout.has_end && options.damage != JpegDamage::recover) return fail_without_end(layout, file.size(), name);
-  const bool may_be_own = !mutation.by_library && options.ratio == 1 && layout.is_plain();
-  if (may_be_own && decode_baseline(library, file, options, plan, memory)) {
-    return JpegWarnings{0, "", plan.stored.height};
+  const bool is_own = !mutation.by_library && may_be_own(layout, options);
+  if (is_own) {
+    const BaselineWork work = baseline_work(library, file, options, plan, memory);
+    if (work.decoder.decode(work.file, work.options, work.take)) return JpegWarnings{0, "", plan.stored.height};
   }
-  if (may_be_own && library.has_index) {
+  if (is_own && library.has_index) {
     return fail(ErrorKind::DataLoss, fmt::format("{}: the index leads to other values than the file has", name));
   }
   Session session(library, file, layout, options, plan, memory);
@@ -495,6 +503,20 @@ Result<JpegWarnings> jpeg_internal::Decoder::decode(const ImageWindow& window, c
   const auto plan = plan_of(layout_, &window, options, name);
   if (!plan) return fail(plan.error());
   return decode_to(*library_, file_, layout_, options, *plan, to, name, {});
+}
+
+std::array<bool, 2> jpeg_internal::Decoder::try_two(const Part& first, const Part& second) {
+  const auto plan_of_part = [](const Part& part) {
+    const Decoder& decoder = part.decoder;
+    const bool is_own = may_be_own(decoder.layout_, part.options) && !decoder.library_->has_index;
+    return is_own ? plan_of(decoder.layout_, &part.window, part.options, "") : fail(ErrorKind::Unimplemented, "");
+  };
+  const Result<Plan> one = plan_of_part(first), other = plan_of_part(second);
+  if (!one || !other) return {};
+  const auto work = [](const Part& part, const Plan& plan) {
+    return baseline_work(*part.decoder.library_, part.decoder.file_, part.options, plan, part.to);
+  };
+  return BaselineDecoder::decode_two(work(first, *one), work(second, *other));
 }
 
 }  // namespace headpond

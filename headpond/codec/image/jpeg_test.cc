@@ -266,10 +266,14 @@ TEST(JpegDecoder, AFileHasTheSamePixelsAfterAnyOther) {
     return file;
   };
   const File optimized = file_of(40, 30, 3, {.optimize = true}), plain = file_of(33, 50, 1);
-  File broken = plain;
-  broken[broken.size() / 2] = std::byte{0xff};
-  broken[broken.size() / 2 + 1] = std::byte{0xd9};
-  const std::vector<File> files = {optimized, without_tables(plain), broken, plain, without_tables(optimized)};
+  const auto broken = [](File file) {
+    file[file.size() / 2] = std::byte{0xff};
+    file[file.size() / 2 + 1] = std::byte{0xd9};
+    return file;
+  };
+  const std::vector<File> files = {optimized,     without_tables(plain),
+                                   broken(plain), broken(file_of(20, 30, 3, {.progressive = true})),
+                                   plain,         without_tables(optimized)};
   jpeg_internal::Decoder decoder;
   Random random(4);
   for (int i = 0; i < 200; ++i) {

@@ -34,7 +34,7 @@ class PointView final : public View {
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
     try {
-      return node_.fill(*input_, positions, random_keys_[0], context, columns, keys);
+      return node_.fill_keys(*input_, positions, random_keys_, context, columns, keys);
     } catch (...) {
       return false;  // at() finds which element it was.
     }
@@ -132,6 +132,11 @@ std::unique_ptr<Iterator> Pointwise::iterate(const Binding& binding, Feed& feed)
 
 bool Pointwise::fill(const View&, std::span<const int64_t>, RandomKey, Context&, OutputSlots, uint64_t*) const {
   return false;
+}
+
+bool Pointwise::fill_keys(const View& input, std::span<const int64_t> positions, std::span<const RandomKey> random_keys,
+                          Context& context, OutputSlots columns, uint64_t* keys) const {
+  return fill(input, positions, random_keys[0], context, columns, keys);
 }
 
 Got Pointwise::apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,

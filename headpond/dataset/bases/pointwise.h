@@ -26,6 +26,11 @@ class Pointwise : public Node {
   virtual bool fill(const View& input, std::span<const int64_t> positions, RandomKey random_key, Context& context,
                     OutputSlots columns, uint64_t* keys) const;
 
+  /// fill() for an operator with several random streams: `random_keys` are those of keys_of(). Calls fill() with the
+  /// first one unless a subclass overrides it.
+  virtual bool fill_keys(const View& input, std::span<const int64_t> positions, std::span<const RandomKey> random_keys,
+                         Context& context, OutputSlots columns, uint64_t* keys) const;
+
   /// apply() for an operator with several random streams: a key for each number of keys_of(). Calls apply() with the
   /// first one unless a subclass overrides it.
   virtual Got apply_keys(Element& in, std::span<const RandomKey> random_keys, Context& context, OutputSlots outputs,

@@ -43,13 +43,15 @@ void CostModel::add_completed(int64_t elements, int64_t bytes, int64_t latency_n
   chunk_ = std::clamp(std::min({for_time, for_bytes, 2 * chunk_}), int64_t{1}, kMostElementsOpened);
 }
 
-int64_t CostModel::rows_for_task(int64_t size, int threads) const {
+int64_t CostModel::rows_for_task(int64_t size, int threads, int64_t together) const {
   if (rows_wait() || !row_ns_.known()) return 1;
   const double row = std::max(row_ns(), 1.0);
   if (row * static_cast<double>(size) < kTaskNs) return size;
   const auto for_time = static_cast<int64_t>(kTaskNs / row);
   const int64_t for_all = (size + 2 * threads) / (2 * threads + 1);  // So that all threads have some.
-  return std::clamp(for_time, int64_t{1}, std::max(for_all, int64_t{1}));
+  const int64_t rows = std::clamp(for_time, int64_t{1}, std::max(for_all, int64_t{1}));
+  if (rows < together) return together <= for_all ? together : rows;
+  return rows - rows % together;
 }
 
 bool CostModel::may_sample() const {

@@ -49,8 +49,8 @@ class CostModel {
   bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
   /// It costs much beside most of them, even if threads lost their processors in some.
   bool are_most_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
-  /// How many rows of an item of `size` a task makes.
-  int64_t rows_for_task(int64_t size, int threads) const;
+  /// How many rows of an item of `size` a task makes: a multiple of `together`, if all threads have some then.
+  int64_t rows_for_task(int64_t size, int threads, int64_t together = 1) const;
   /// How many elements an item is opened with.
   int64_t elements_to_open() const { return chunk_; }
   /// The rows that are sampled stay a small share of the work, as a clock may take longer than a cheap operator.

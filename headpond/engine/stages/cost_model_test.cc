@@ -41,6 +41,18 @@ TEST(CostModel, EachThreadGetsSomeRowsOfAnItem) {
   EXPECT_EQ(costs.rows_for_task(100, 1), 34);
 }
 
+TEST(CostModel, RowsThatAreMadeTogetherAreInOneTask) {
+  CostModel costs;
+  EXPECT_EQ(costs.rows_for_task(64, 2, 2), 1) << "unknown";
+  costs.add_rows(1, 10'000'000);
+  EXPECT_EQ(costs.rows_for_task(64, 2, 2), 2) << "though a row is dear";
+  EXPECT_EQ(costs.rows_for_task(4, 8, 2), 1) << "all threads get some";
+  costs = {};
+  costs.add_rows(1, 14'000);
+  EXPECT_EQ(costs.rows_for_task(64, 2, 1), 7);
+  EXPECT_EQ(costs.rows_for_task(64, 2, 2), 6);
+}
+
 TEST(CostModel, ItemsGrowWhileTheyAreCheapAndSmall) {
   CostModel costs, large;
   for (int i = 0; i < 12; ++i) {

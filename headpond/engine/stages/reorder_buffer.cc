@@ -249,7 +249,8 @@ const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, 
 }
 
 void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) {
-  const int64_t count = std::min(costs_.rows_for_task(item->size, host_.threads), item->size - item->claimed);
+  const int64_t count =
+      std::min(costs_.rows_for_task(item->size, host_.threads, rows_together()), item->size - item->claimed);
   const bool samples = !sampling_ && costs_.may_sample();
   sampling_ = sampling_ || samples;
   const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));

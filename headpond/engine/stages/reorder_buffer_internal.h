@@ -68,6 +68,8 @@ class ReorderBuffer : public ItemMaker {
   void reopen() HEADPOND_REQUIRES(engine_state) { ended_ = false; }
   /// By the consumer, without the lock: it read so much itself, outside of any task.
   void count_read(int64_t bytes) HEADPOND_EXCLUDES(engine_state);
+  /// So many neighbouring rows take less time in one task than one by one; 1: it doesn't matter.
+  virtual int64_t rows_together() const { return 1; }
 
  private:
   struct Done;

@@ -12,6 +12,7 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/function.h"
+#include "headpond/dataset/ops/element/makes_together.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
@@ -28,6 +29,16 @@ constexpr std::array<int64_t, kFillBlock> kNumbers = [] {
   for (size_t i = 0; i < kFillBlock; ++i) numbers[i] = static_cast<int64_t>(i);
   return numbers;
 }();
+
+// The MakesTogether::together() of the operator that makes the rows of `node`.
+int64_t together_of(const Node& node) {
+  for (const Node* at = &node;; at = &at->input()) {
+    if (const auto* const makes = dynamic_cast<const MakesTogether*>(at)) return makes->together();
+    const Role role = at->facts().role;
+    const bool passes = role == Role::order || role == Role::choice || role == Role::repeat || role == Role::hint;
+    if (!passes || at->facts().inputs.size() != 1) return 1;
+  }
+}
 
 // Writes first, first + 1, ... REQUIRES: at most kFillBlock of them.
 void number_from(int64_t first, std::span<int64_t> positions) {
@@ -61,6 +72,7 @@ class RowsBuffer final : public ReorderBuffer {
         rows_(node_.input().spec()),
         binding_(binding),
         slots_(node_.input().slots()),
+        together_(together_of(node_.input())),
         view_(view_of(node_.input(), {binding.seed, binding.epoch, &host.accounts})),
         costs_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
                host.memory.may_keep()),
@@ -127,6 +139,7 @@ class RowsBuffer final : public ReorderBuffer {
   }
 
  protected:
+  int64_t rows_together() const override { return together_; }
   std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
   std::vector<const Node*> operator_nodes() const override { return costs_.nodes(); }
 
@@ -353,6 +366,7 @@ class RowsBuffer final : public ReorderBuffer {
   const Spec rows_;
   const Binding binding_;
   const int64_t slots_;
+  const int64_t together_;
   const std::shared_ptr<const View> view_;
   OperatorCosts costs_;  // Belong to the thread that samples.
   OperatorProbes probes_;

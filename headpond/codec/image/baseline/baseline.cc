@@ -22,42 +22,115 @@ uint8_t* BaselineDecoder::Plane::row(int64_t y) {
   return &samples[static_cast<size_t>(y % (2 * rows)) * stride + kSlack];
 }
 
-bool BaselineDecoder::begin(std::span<const std::byte> file) {
+bool BaselineDecoder::open(std::span<const std::byte> file) {
   if (!read_frame(file, frame_) || frame_.width > kMostWidth) return false;
   data_ = file.subspan(frame_.data);
-  entropy_ = EntropyDecoder(frame_, data_);
+  reader_ = EntropyReader(frame_, data_);
   return true;
 }
 
 bool BaselineDecoder::decode(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take) {
+  begin(file, options, take);
+  decode_rows();
+  return is_done_;
+}
+
+std::array<bool, 2> BaselineDecoder::decode_two(const Work& first, const Work& second) {
+  BaselineDecoder &one = first.decoder, &other = second.decoder;
+  one.begin(first.file, first.options, first.take);
+  other.begin(second.file, second.options, second.take, &one);
+  while (one.is_open_ && other.is_open_) {
+    read_two(one.reader_, other.reader_);
+    if (one.reader_.state != RowState::open) one.end_row();
+    if (other.reader_.state != RowState::open) other.end_row();
+  }
+  one.decode_rows();
+  other.decode_rows();
+  return {one.is_done_, other.is_done_};
+}
+
+// The tables of `other` are used where they are the same, so that they lie in the processor's cache once.
+void BaselineDecoder::begin(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take,
+                            const BaselineDecoder* other) {
+  is_open_ = is_done_ = false;
   options_ = options;
   if (options_.code == nullptr) options_.code = &sample_code();
-  if (!begin(file) || !fits_index()) return false;
+  take_ = &take;
+  if (!open(file) || !fits_index()) return;
+  if (other != nullptr && other->is_open_) frame_.share_tables(other->frame_);
   prepare();
   next_row_ = options.part.y;
-  if (options.index != nullptr) return decode_indexed(take);
-  const int64_t mcu_rows = frame_.mcu_rows(), end = options.part.y + options.part.height;
-  const bool to_end = options.to_end || end == frame_.height;
-  const int64_t together = frame_.rows_together, last_row = (end - 1 + 2 * context()) / frame_.mcu_height();
-  const int64_t mcu_end = to_end ? mcu_rows : std::min(mcu_rows, (last_row / together + 1) * together);
-  for (int64_t row = 0; row < mcu_end; ++row) {
-    if (!take_mcus(row, is_needed(row))) return false;
-    if (is_needed(row)) finish_row(row, coefficients_.data(), take);
+  if (options.index != nullptr) {
+    is_done_ = decode_indexed();
+    return;
   }
-  return !to_end || entropy_.take_end();
+  list_blocks(0, frame_.mcus_across());
+  const int64_t together = frame_.rows_together, end = options.part.y + options.part.height;
+  const int64_t last_row = (end - 1 + 2 * context()) / frame_.mcu_height();
+  options_.to_end = options.to_end || end == frame_.height;
+  end_row_ = frame_.mcu_rows();
+  if (!options_.to_end) end_row_ = std::min(end_row_, (last_row / together + 1) * together);
+  row_ = 0;
+  begin_row();
+}
+
+void BaselineDecoder::begin_row() {
+  const bool keeps = is_needed(row_);
+  if (keeps) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
+  reader_.begin_row(keeps ? blocks_ : passed_, coefficients_.data(), nullptr);
+  is_open_ = reader_.state == RowState::open;
+}
+
+// REQUIRES: the row isn't open.
+void BaselineDecoder::end_row() {
+  is_open_ = false;
+  if (reader_.state != RowState::whole) return;
+  if (is_needed(row_) && !finish_row(row_, coefficients_.data())) return;
+  if (++row_ < end_row_) return begin_row();
+  is_done_ = !options_.to_end || reader_.take_end();
+}
+
+void BaselineDecoder::decode_rows() {
+  while (is_open_) {
+    read_row(reader_);
+    end_row();
+  }
 }
 
 // Only the rows that are needed, two at once.
-bool BaselineDecoder::decode_indexed(const TakeRow& take) {
-  list_blocks();
+bool BaselineDecoder::decode_indexed() {
+  const int64_t interval = options_.index->interval;
+  list_blocks(mcu_begin_ / interval * interval, mcu_end_);
   for (int64_t row = 0; row < frame_.mcu_rows(); ++row) {
     if (!is_needed(row)) continue;
-    const bool is_pair = frame_.restart_interval == 0 && row + 1 < frame_.mcu_rows() && is_needed(row + 1);
-    if (!(is_pair ? take_pair(row) : take_mcus(row, true))) return false;
-    finish_row(row, coefficients_.data(), take);
-    if (is_pair) finish_row(++row, &coefficients_[row_coefficients_], take);
+    const bool is_pair = row + 1 < frame_.mcu_rows() && is_needed(row + 1);
+    if (!read_indexed(row, is_pair) || !finish_row(row, coefficients_.data())) return false;
+    if (is_pair && !finish_row(++row, &coefficients_[row_coefficients_])) return false;
   }
   return true;
+}
+
+// By the index, from the last point that isn't after the first MCU that is needed.
+bool BaselineDecoder::enter_row(EntropyReader& reader, int64_t row, int16_t* coefficients) {
+  const int64_t mcu = mcu_begin_ / options_.index->interval * options_.index->interval;
+  const ScanPoint& point = options_.index->at(row, mcu);
+  if (!reader.go_to(point, row * frame_.mcus_across() + mcu)) return false;
+  reader.begin_row(blocks_, coefficients, &point);
+  return reader.state == RowState::open;
+}
+
+bool BaselineDecoder::read_indexed(int64_t row, bool is_pair) {
+  std::ranges::fill(coefficients_, int16_t{0});
+  if (!enter_row(reader_, row, coefficients_.data())) return false;
+  if (is_pair) {
+    next_reader_ = EntropyReader(frame_, data_);
+    if (!enter_row(next_reader_, row + 1, &coefficients_[row_coefficients_])) return false;
+    read_two(reader_, next_reader_);
+    if (next_reader_.state == RowState::open) read_row(next_reader_);
+    if (next_reader_.state != RowState::whole) return false;
+  }
+  if (reader_.state == RowState::open) read_row(reader_);
+  return reader_.state == RowState::whole;
 }
 
 bool BaselineDecoder::is_needed(int64_t row) const {
@@ -65,26 +138,37 @@ bool BaselineDecoder::is_needed(int64_t row) const {
   return (row + 1) * height >= first - context() && row * height < end + context();
 }
 
-void BaselineDecoder::finish_row(int64_t row, const int16_t* coefficients, const TakeRow& take) {
+bool BaselineDecoder::finish_row(int64_t row, const int16_t* coefficients) {
+  if (!invert_row(row, coefficients)) return false;
   const int64_t end = options_.part.y + options_.part.height;
   const bool is_last = row + 1 == frame_.mcu_rows();
-  invert_row(row, coefficients);
-  give_rows(std::min(end, is_last ? frame_.height : (row + 1) * frame_.mcu_height() - context()), take);
+  give_rows(std::min(end, is_last ? frame_.height : (row + 1) * frame_.mcu_height() - context()));
+  return true;
 }
 
 bool BaselineDecoder::make_index(std::span<const std::byte> file, int64_t interval, ScanIndex& index) {
-  if (!begin(file)) return false;
+  if (!open(file)) return false;
+  const int64_t across = frame_.mcus_across();
   options_ = {.part = {0, 0, frame_.height, frame_.width}, .code = &sample_code()};
   prepare();
+  list_blocks(0, across);
   index = {.components = frame_.count, .interval = interval, .rows = frame_.mcu_rows()};
-  if (interval == 0 || interval > frame_.mcus_across()) index.interval = frame_.mcus_across();
-  index.points_a_row = (frame_.mcus_across() - 1) / index.interval + 1;
+  if (interval == 0 || interval > across) index.interval = across;
+  index.points_a_row = (across - 1) / index.interval + 1;
   mark_file(file, index);
-  made_ = &index;
-  bool is_whole = true;
-  for (int64_t row = 0; row < index.rows && is_whole; ++row) is_whole = take_mcus(row, true);
-  made_ = nullptr;
-  return is_whole && entropy_.take_end();
+  for (int64_t row = 0; row < index.rows; ++row) {
+    std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
+    for (int64_t mcu = 0; mcu < across; mcu += index.interval) {
+      const auto first = static_cast<size_t>(mcu) * blocks_of_mcu();
+      const auto count = static_cast<size_t>(std::min(index.interval, across - mcu)) * blocks_of_mcu();
+      index.points.push_back(reader_.point());
+      reader_.begin_row(std::span(blocks_).subspan(first, count), coefficients_.data(), nullptr);
+      if (reader_.state == RowState::open) read_row(reader_);
+      if (reader_.state != RowState::whole) return false;
+    }
+    if (!invert_row(row, coefficients_.data())) return false;
+  }
+  return reader_.take_end();
 }
 
 bool BaselineDecoder::fits_index() const {
@@ -93,19 +177,15 @@ bool BaselineDecoder::fits_index() const {
                               index->points_a_row == (frame_.mcus_across() - 1) / index->interval + 1);
 }
 
-bool BaselineDecoder::passes_blocks() const {
-  const bool is_all =
-      mcu_begin_ == 0 && mcu_end_ == frame_.mcus_across() && is_needed(0) && is_needed(frame_.mcu_rows() - 1);
-  return !is_all || (frame_.count == 3 && !is_color());
-}
-
 // Chroma's samples are read up to one column to each side, so two of pixels.
 void BaselineDecoder::prepare() {
   const int64_t mcu_width = frame_.mcu_width(), across = frame_.mcus_across();
   mcu_begin_ = std::max<int64_t>(options_.part.x - 2, 0) / mcu_width;
   mcu_end_ = std::min(across, (options_.part.x + options_.part.width + 1) / mcu_width + 1);
-  for (HuffmanTable& table : frame_.ac_tables) {
-    if (table.is_set && passes_blocks()) table.make_pass();
+  for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
+    FrameComponent& component = frame_.components[i];
+    const FrameComponent& last = frame_.components[i == 0 ? 0 : i - 1];
+    component.pairs = i > 0 && component.ac == last.ac ? last.pairs : component.ac->pairs_for(data_.size());
   }
   const FrameComponent& luma = frame_.components[0];
   size_t blocks = 0;
@@ -120,89 +200,53 @@ void BaselineDecoder::prepare() {
     plane.width = i == 0 ? frame_.width : (frame_.width - 1) / luma.across + 1;
     plane.height = i == 0 ? frame_.height : (frame_.height - 1) / luma.down + 1;
   }
-  row_coefficients_ = 64 * (blocks + 1);  // The transform may read one block more.
+  row_coefficients_ = 64 * (blocks + 1);  // One more for all that are not needed.
   coefficients_.resize(2 * row_coefficients_);
   for (auto& row : chroma_) row.resize(static_cast<size_t>(across * mcu_width) + kSlack);
   pixels_.resize(static_cast<size_t>(options_.part.width * options_.channels) + kSlack);
 }
 
-// By the index, to the last point that isn't after the first MCU that is needed. Returns its column; -1: there is none.
-int64_t BaselineDecoder::enter_row(int64_t row) {
-  const int64_t mcu = mcu_begin_ / options_.index->interval * options_.index->interval;
-  return entropy_.go_to(options_.index->at(row, mcu), row * frame_.mcus_across() + mcu) ? mcu : -1;
-}
-
-bool BaselineDecoder::take_mcus(int64_t row, bool is_needed) {
-  if (is_needed) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
-  const ScanIndex* const index = options_.index;
-  const int64_t first = index == nullptr ? 0 : enter_row(row), end = index == nullptr ? frame_.mcus_across() : mcu_end_;
-  if (first < 0) return false;
-  for (int64_t mcu = first; mcu < end; ++mcu) {
-    if (made_ != nullptr && mcu % made_->interval == 0) made_->points.push_back(entropy_.point());
-    if (index != nullptr && mcu > first && mcu % index->interval == 0 && entropy_.point() != index->at(row, mcu)) {
-      return false;
-    }
-    if (!entropy_.begin_mcu() || !take_mcu(mcu, is_needed && mcu >= mcu_begin_ && mcu < mcu_end_)) return false;
-  }
-  return entropy_.is_whole();
-}
-
-bool BaselineDecoder::take_mcu(int64_t mcu, bool keeps) {
-  const size_t count = is_color() ? 3 : 1;
+size_t BaselineDecoder::blocks_of_mcu() const {
+  size_t blocks = 0;
   for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
-    const FrameComponent& component = frame_.components[i];
-    const int64_t stride = (mcu_end_ - mcu_begin_) * component.across;
-    int64_t at = (mcu - mcu_begin_) * component.across;
-    int16_t* const memory = coefficients_.data() + (i < count ? planes_[i].coefficients : 0);
-    for (int y = 0; y < component.down; ++y, at += stride) {
-      for (int x = 0; x < component.across; ++x) {
-        const bool is_whole =
-            keeps && i < count ? entropy_.take_block(i, memory + (at + x) * 64) : entropy_.pass_block(i);
-        if (!is_whole) return false;
-      }
-    }
+    blocks += static_cast<size_t>(frame_.components[i].across * frame_.components[i].down);
   }
-  return true;
+  return blocks;
 }
 
-// What is not needed goes where the transform may read one block more.
-void BaselineDecoder::list_blocks() {
+// Of the MCUs in [first, end).
+void BaselineDecoder::list_blocks(int64_t first, int64_t end) {
   blocks_.clear();
   const size_t count = is_color() ? 3 : 1, nowhere = row_coefficients_ - 64;
-  const int64_t interval = options_.index->interval;
-  for (int64_t mcu = mcu_begin_ / interval * interval; mcu < mcu_end_; ++mcu) {
-    bool meets_point = mcu % interval == 0;
-    for (uint32_t i = 0; i < static_cast<uint32_t>(frame_.count); ++i) {
+  for (int64_t mcu = first; mcu < end; ++mcu) {
+    const bool is_kept = mcu >= mcu_begin_ && mcu < mcu_end_;
+    const bool meets_point = options_.index != nullptr && mcu % options_.index->interval == 0;
+    for (size_t i = 0; i < static_cast<size_t>(frame_.count); ++i) {
       const FrameComponent& component = frame_.components[i];
       for (int64_t k = 0; k < int64_t{component.across} * component.down; ++k) {
         const int64_t row = k / component.across, column = (mcu - mcu_begin_) * component.across + k % component.across;
         const auto at = static_cast<size_t>((row * (mcu_end_ - mcu_begin_) * component.across + column) * 64);
-        const size_t to = mcu >= mcu_begin_ && i < count ? planes_[i].coefficients + at : nowhere;
-        blocks_.push_back({static_cast<uint32_t>(to), i, std::exchange(meets_point, false)});
+        const size_t to = is_kept && i < count ? planes_[i].coefficients + at : nowhere;
+        const bool begins_mcu = i == 0 && k == 0;
+        blocks_.push_back({static_cast<uint32_t>(to), static_cast<uint16_t>(i), begins_mcu, begins_mcu && meets_point});
       }
     }
   }
+  passed_ = blocks_;
+  for (RowBlock& block : passed_) block.to = static_cast<uint32_t>(nowhere);
 }
 
-// This row and the next one.
-bool BaselineDecoder::take_pair(int64_t row) {
-  std::ranges::fill(coefficients_, int16_t{0});
-  const auto start = [this](int64_t of, int16_t* memory) {
-    return RowStart{&options_.index->at(of, mcu_begin_), memory};
-  };
-  return take_row_pair(frame_, data_, blocks_,
-                       {start(row, coefficients_.data()), start(row + 1, &coefficients_[row_coefficients_])});
-}
-
-void BaselineDecoder::invert_row(int64_t row, const int16_t* coefficients) {
+// False iff a coefficient is too large.
+bool BaselineDecoder::invert_row(int64_t row, const int16_t* coefficients) {
+  bool are_plain = true;
   for (size_t i = 0; i < (is_color() ? 3U : 1U); ++i) {
     const FrameComponent& component = frame_.components[i];
     Plane& plane = planes_[i];
     const auto blocks = static_cast<size_t>((mcu_end_ - mcu_begin_) * component.across);
     for (int y = 0; y < component.down; ++y) {
       uint8_t* const to = plane.row(row * plane.rows + 8 * y) + mcu_begin_ * 8 * component.across;
-      options_.code->invert(coefficients + plane.coefficients + static_cast<size_t>(y) * blocks * 64, blocks, to,
-                            plane.stride);
+      const int16_t* const from = coefficients + plane.coefficients + static_cast<size_t>(y) * blocks * 64;
+      are_plain &= options_.code->invert(from, component.quantizer, blocks, to, plane.stride);
     }
     if (i == 0) continue;
     for (int64_t y = 0; y < plane.rows; ++y) {
@@ -211,6 +255,7 @@ void BaselineDecoder::invert_row(int64_t row, const int16_t* coefficients) {
       samples[plane.width] = samples[plane.width - 1];
     }
   }
+  return are_plain;
 }
 
 // A row of a component of chroma, at the columns of pixels.
@@ -257,8 +302,8 @@ const uint8_t* BaselineDecoder::pixels_of(int64_t y) {
   return pixels_.data();
 }
 
-void BaselineDecoder::give_rows(int64_t end, const TakeRow& take) {
-  for (; next_row_ < end; ++next_row_) take(next_row_ - options_.part.y, pixels_of(next_row_));
+void BaselineDecoder::give_rows(int64_t end) {
+  for (; next_row_ < end; ++next_row_) (*take_)(next_row_ - options_.part.y, pixels_of(next_row_));
 }
 
 }  // namespace headpond::jpeg_internal

@@ -3,6 +3,7 @@
 // libjpeg-turbo.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,7 +12,6 @@
 
 #include "headpond/codec/image/baseline/entropy_internal.h"
 #include "headpond/codec/image/baseline/frame_internal.h"
-#include "headpond/codec/image/baseline/row_pair_internal.h"
 #include "headpond/codec/image/baseline/samples_internal.h"
 #include "headpond/codec/image/baseline/scan_index_internal.h"
 #include "headpond/codec/image/image_window.h"
@@ -42,6 +42,16 @@ class BaselineDecoder {
   /// the file would give up.
   bool make_index(std::span<const std::byte> file, int64_t interval, ScanIndex& index);
 
+  /// A call of decode().
+  struct Work {
+    BaselineDecoder& decoder;
+    std::span<const std::byte> file;
+    BaselineOptions options;
+    TakeRow take;
+  };
+  /// Both calls at once, in less time than one after the other; the results are the same. REQUIRES: two decoders.
+  static std::array<bool, 2> decode_two(const Work& first, const Work& second);
+
  private:
   // The samples of a component: of two rows of MCUs in turn, whole MCUs wide, with a sample more at each side.
   struct Plane {
@@ -58,34 +68,41 @@ class BaselineDecoder {
   // libjpeg gives the last two rows of a row of MCUs after the next, where a row of pixels needs its neighbours.
   int64_t context() const { return needs_context() ? 1 : 0; }
   bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
-  bool begin(std::span<const std::byte> file);
+  void begin(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take,
+             const BaselineDecoder* other = nullptr);
+  void begin_row();
+  void end_row();
+  void decode_rows();
+  bool open(std::span<const std::byte> file);
   void prepare();
   bool fits_index() const;
-  int64_t enter_row(int64_t row);
   bool is_needed(int64_t row) const;
-  bool passes_blocks() const;
-  bool take_mcus(int64_t row, bool is_needed);
-  bool take_mcu(int64_t mcu, bool keeps);
-  void list_blocks();
-  bool take_pair(int64_t row);
-  bool decode_indexed(const TakeRow& take);
-  void finish_row(int64_t row, const int16_t* coefficients, const TakeRow& take);
-  void invert_row(int64_t row, const int16_t* coefficients);
-  void give_rows(int64_t end, const TakeRow& take);
+  size_t blocks_of_mcu() const;
+  void list_blocks(int64_t first, int64_t end);
+  bool enter_row(EntropyReader& reader, int64_t row, int16_t* coefficients);
+  bool read_indexed(int64_t row, bool is_pair);
+  bool decode_indexed();
+  bool finish_row(int64_t row, const int16_t* coefficients);
+  bool invert_row(int64_t row, const int16_t* coefficients);
+  void give_rows(int64_t end);
   const uint8_t* upsampled(size_t which, int64_t y);
   const uint8_t* pixels_of(int64_t y);
 
   Frame frame_;
   BaselineOptions options_;
-  EntropyDecoder entropy_;
+  const TakeRow* take_ = nullptr;
+  EntropyReader reader_, next_reader_;  // The latter for the row after, if there is an index.
   std::array<Plane, 3> planes_;
   std::vector<int16_t> coefficients_;  // One row of MCUs, or two.
   size_t row_coefficients_ = 0;
   std::span<const std::byte> data_;      // Bytes of the scan.
-  std::vector<RowBlock> blocks_;         // Blocks of a row of MCUs, read according to the index.
+  std::vector<RowBlock> blocks_;         // Blocks of a row of MCUs that is needed.
+  std::vector<RowBlock> passed_;         // Those of one that isn't.
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
+  int64_t row_ = 0, end_row_ = 0;        // The row of MCUs that is read; the one after the last.
   int64_t next_row_ = 0;                 // To be given.
-  ScanIndex* made_ = nullptr;            // Gets a point for every so many MCUs.
+  bool is_open_ = false;                 // There is a row to be read.
+  bool is_done_ = false;
   std::array<std::vector<uint8_t>, 2> chroma_;
   std::vector<uint8_t> pixels_;
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 
 #include "headpond/codec/image/baseline/baseline_internal.h"
 #include "headpond/codec/image/baseline/sample_loops_internal.h"
@@ -52,6 +53,51 @@ class Baseline : public testing::Test {
     return pixels;
   }
 
+  struct Part {
+    JpegFile file;
+    BaselineOptions options;
+  };
+  // A part of a file that may be damaged.
+  Part some_part(int64_t most) {
+    Part part = {file(most), {}};
+    const auto info = jpeg_info(part.file, part.file.size());
+    part.options = {.part = window(info->height, info->width), .channels = below(4) == 0 ? 1 : 3};
+    part.options.fancy = below(4) != 0;
+    part.options.to_end = below(3) == 0;
+    const auto from = static_cast<int64_t>(part.file.size()) / 2;
+    const auto at = static_cast<size_t>(from + below(from));
+    switch (below(6)) {
+      case 0:
+        part.file[at] ^= static_cast<std::byte>(1 << below(8));
+        break;
+      case 1:
+        part.file.resize(at);
+        break;
+      case 2:
+        part.file[at] = std::byte{0xff};
+        break;
+      default:
+        break;
+    }
+    return part;
+  }
+
+  // Both at once.
+  std::array<std::vector<uint8_t>, 2> decoded_at_once(const Part& first, const Part& second) {
+    std::array<std::vector<uint8_t>, 2> pixels;
+    const auto work = [&](BaselineDecoder& decoder, const Part& part, std::vector<uint8_t>& to) {
+      const auto row_bytes = static_cast<size_t>(part.options.part.width * part.options.channels);
+      to.resize(row_bytes * static_cast<size_t>(part.options.part.height));
+      return BaselineDecoder::Work{decoder, part.file, part.options, [&to, row_bytes](int64_t y, const uint8_t* row) {
+                                     std::memcpy(&to.at(static_cast<size_t>(y) * row_bytes), row, row_bytes);
+                                   }};
+    };
+    const auto done = BaselineDecoder::decode_two(work(decoder_, first, pixels[0]), work(*other_, second, pixels[1]));
+    if (!done[0]) pixels[0].clear();
+    if (!done[1]) pixels[1].clear();
+    return pixels;
+  }
+
   // The number of files of which a random part differs from libjpeg's, or that the decoder gives up.
   int count_differing(int files, int64_t most, const SampleCode* code) {
     int differing = 0;
@@ -96,6 +142,7 @@ class Baseline : public testing::Test {
 
   Random random_{17};
   BaselineDecoder decoder_;
+  const std::unique_ptr<BaselineDecoder> other_ = std::make_unique<BaselineDecoder>();
 };
 
 TEST_F(Baseline, HasThePixelsOfTheLibrary) { EXPECT_EQ(count_differing(300, 110, nullptr), 0); }
@@ -103,6 +150,26 @@ TEST_F(Baseline, HasThePixelsOfTheLibrary) { EXPECT_EQ(count_differing(300, 110,
 TEST_F(Baseline, HasThePixelsOfTheLibraryOnEachTarget) {
   EXPECT_EQ(count_differing(40, 60, &scalar_sample_code()), 0);
   for (const auto& [target, code] : sample_code_targets()) EXPECT_EQ(count_differing(40, 60, &code), 0) << target;
+}
+
+// Also with an index, which one of them has now and then.
+TEST_F(Baseline, TwoFilesAtOnceHaveThePixelsOfEachAlone) {
+  int different = 0, given_up = 0, indexed = 0;
+  for (int i = 0; i < 400; ++i) {
+    Part first = some_part(90);
+    const Part second = below(5) == 0 ? first : some_part(90);
+    ScanIndex index;
+    if (below(6) == 0 && decoder_.make_index(first.file, 2, index)) first.options.index = &index;
+    indexed += first.options.index != nullptr ? 1 : 0;
+    const auto pixels = decoded_at_once(first, second);
+    ASSERT_TRUE(pixels[0] == decoded(first.file, first.options)) << i;
+    ASSERT_TRUE(pixels[1] == decoded(second.file, second.options)) << i;
+    different += pixels[0] != pixels[1] ? 1 : 0;
+    given_up += pixels[0].empty() != pixels[1].empty() ? 1 : 0;
+  }
+  EXPECT_GT(different, 200) << "the control";
+  EXPECT_GT(given_up, 50);
+  EXPECT_GT(indexed, 10);
 }
 
 TEST_F(Baseline, AnotherRoundingIsFound) {
@@ -113,10 +180,10 @@ TEST_F(Baseline, AnotherRoundingIsFound) {
   };
   EXPECT_GT(count_differing(60, 60, &broken), 0);
   broken = scalar_sample_code();
-  broken.invert = [](const int16_t* blocks, size_t count, uint8_t* to, size_t stride) {
+  broken.invert = [](const int16_t* blocks, const Quantizer& quantizer, size_t count, uint8_t* to, size_t stride) {
     std::vector<int16_t> other(blocks, blocks + 64 * count);
     for (size_t i = 0; i < count; ++i) other[64 * i] = static_cast<int16_t>(other[64 * i] + 1);
-    scalar_sample_code().invert(other.data(), count, to, stride);
+    return scalar_sample_code().invert(other.data(), quantizer, count, to, stride);
   };
   EXPECT_GT(count_differing(60, 60, &broken), 0);
 }

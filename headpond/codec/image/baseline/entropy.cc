@@ -6,60 +6,92 @@
 namespace headpond::jpeg_internal {
 namespace {
 
-// The coefficients after the first. Whether bits are ready is asked for a few symbols at once: when they are not can't
-// be foreseen by the processor.
-inline bool take_others(ScanBits& bits, const FrameComponent& component, int16_t* to) {
-  BlockState block = {.to = to};
-  while (true) {
-    bits.fill_all();
-    Went went = Went::on;
-#pragma GCC unroll 4
-    for (int i = 0; i < kShortSymbols && went == Went::on; ++i) went = take_short(bits, component, block);
-    if (went == Went::elsewhere) went = take_long(bits, component, block);
-    if (went == Went::on) continue;
-    return went == Went::to_end && block.seen <= kMostCoefficient;
+enum class Went : uint8_t { on, to_end, wrong };
+
+// Any symbol of a block.
+[[gnu::always_inline]] inline Went take_one(EntropyReader& reader) {
+  reader.bits.fill();
+  const HuffmanTable& table = *reader.table;
+  const uint32_t entry = table.look[reader.bits.peek(HuffmanTable::kLookBits)];
+  int32_t value = static_cast<int32_t>(entry) >> 16;
+  if (value != 0) {
+    reader.bits.skip(static_cast<int>(entry & 255));
+    reader.k += entry >> 8 & 255;
+  } else {
+    const uint32_t symbol = take_symbol(reader.bits, table, entry);
+    if (symbol == kNoSymbol) return Went::wrong;
+    reader.k += symbol >> 4;
+    // Zeros may reach beyond the block, as in libjpeg.
+    if ((symbol & 15) == 0) return symbol == 0xf0 && ++reader.k < 64 ? Went::on : Went::to_end;
+    value = take_value(reader.bits, static_cast<int>(symbol & 15));
   }
+  if (reader.k > 63) return Went::wrong;
+  reader.to[kPlaces[reader.k]] = static_cast<int16_t>(value);
+  return ++reader.k < 64 ? Went::on : Went::to_end;
 }
 
-// Over one symbol, of which `pass` knows nothing. Returns the index after it; 0: the block's end; above 64: it is
-// wrong.
-uint32_t pass_one(ScanBits& bits, const HuffmanTable& table, uint32_t k) {
-  const uint32_t entry = next_entry(bits, table);
-  if (entry >> 16 != 0) {
-    bits.skip(static_cast<int>(entry & 255));
-    return k + (entry >> 8 & 255) + 1;
+// What step() left: the last values of a block, or a symbol that its table doesn't have whole.
+[[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
+  const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
+  const uint32_t next = reader.k + pair.advance;
+  const bool is_end = pair.advance >= ValuePair::kEnd ? next < ValuePair::kEnd + 64U : next == 64;
+  if (!is_end) {
+    Went went = take_one(reader);
+    while (went == Went::on && !reader.table->has_pairs) went = take_one(reader);
+    return went;
   }
-  const uint32_t symbol = take_symbol(bits, table, entry);
-  if (symbol == kNoSymbol) return 65;
-  // Zeros may reach beyond the block, as in libjpeg.
-  if (symbol == 0xf0) return std::min(k + 16, 64U);
-  if ((symbol & 15) == 0) return 0;
-  bits.skip(static_cast<int>(symbol & 15));
-  return k + (symbol >> 4) + 1;
+  put(reader, pair);
+  reader.bits.skip(pair.bits);
+  return Went::to_end;
 }
 
-// Like take_others, without the values.
-inline bool pass_others(ScanBits& bits, const HuffmanTable& table) {
-  uint32_t k = 1;
-  while (k < 64) {
-    bits.fill_all();
-    bool is_known = true;
-    for (int i = 0; i < kShortSymbols && is_known && k < 64; ++i) {
-      const uint32_t several = table.pass[bits.peek(HuffmanTable::kPassBits)];
-      const uint32_t after = k + (several >> 5), is_end = several >> 4 & 1;
-      is_known = (several & 15) != 0 && after + is_end <= 64;
-      if (!is_known) break;
-      bits.skip(static_cast<int>(several & 15));
-      if (is_end != 0) return true;
-      k = after;
-    }
-    if (is_known) continue;
-    ScanBits copy = bits;
-    k = pass_one(copy, table, k);
-    bits = copy;
-    if (k == 0) return true;
+bool meets(ScanBits bits, const std::array<int32_t, 3>& dc, const ScanPoint& point) {
+  return bits.position() == point.bit && dc == point.dc;
+}
+
+// At the begin of an interval of restarts.
+[[gnu::always_inline]] inline bool take_restart(EntropyReader& reader) {
+  reader.mcus = 1;
+  reader.dc = {};
+  ScanBits bits = reader.bits;
+  const bool is_there = bits.take_marker(static_cast<uint8_t>(0xd0 + (reader.restarts++ & 7)));
+  reader.bits = bits;
+  return is_there;
+}
+
+[[gnu::always_inline]] inline bool begin_mcu(EntropyReader& reader) {
+  if (reader.block->meets_point && !meets(reader.bits, std::array(reader.dc), *reader.next_point++)) return false;
+  const int64_t interval = reader.frame->restart_interval;
+  return interval == 0 || reader.mcus++ < interval || take_restart(reader);
+}
+
+[[gnu::always_inline]] inline bool begin_block(EntropyReader& reader) {
+  const RowBlock& block = *reader.block;
+  if (block.begins_mcu && !begin_mcu(reader)) return false;
+  const FrameComponent& component = reader.frame->components[block.component];
+  int32_t dc = reader.dc[block.component];
+  reader.bits.fill();
+  if (!take_difference(reader.bits, *component.dc, dc) || dc > INT16_MAX || dc < -INT16_MAX) return false;
+  reader.dc[block.component] = dc;
+  reader.table = component.ac;
+  reader.pairs = component.pairs;
+  reader.to = reader.memory + block.to;
+  reader.to[0] = static_cast<int16_t>(dc);
+  reader.k = 1;
+  return true;
+}
+
+// Where step() doesn't lead on. True iff it does then.
+[[gnu::always_inline]] inline bool mend(EntropyReader& reader) {
+  Went went = take_last(reader);
+  if (went == Went::to_end && ++reader.block == reader.end) {
+    reader.state = reader.bits.is_past_end() ? RowState::wrong : RowState::whole;
+    return false;
   }
-  return k == 64;
+  if (went == Went::to_end) went = begin_block(reader) ? Went::on : Went::wrong;
+  if (went == Went::on) return true;
+  reader.state = RowState::wrong;
+  return false;
 }
 
 }  // namespace
@@ -113,45 +145,59 @@ bool ScanBits::is_before_marker() {
   return end_ - at_ >= 2 && *at_ == 0xff;
 }
 
-bool EntropyDecoder::begin_mcu() {
-  if (frame_->restart_interval == 0) return true;
-  if (mcus_++ < frame_->restart_interval) return true;
-  mcus_ = 1;
-  last_dc_ = {};
-  return bits_.take_marker(static_cast<uint8_t>(0xd0 + (restarts_++ & 7)));
-}
-
-bool EntropyDecoder::go_to(const ScanPoint& point, int64_t mcu) {
-  if (point.bit > data_bits_) return false;
-  bits_.go_to(point.bit);
-  last_dc_ = point.dc;
+bool EntropyReader::go_to(const ScanPoint& point, int64_t mcu) {
+  if (point.bit > data_bits) return false;
+  bits.go_to(point.bit);
+  dc = point.dc;
   // At the end of an interval its marker is still to come.
-  const int64_t interval = frame_->restart_interval;
+  const int64_t interval = frame->restart_interval;
   const int64_t before = interval == 0 || mcu == 0 ? 0 : (mcu - 1) / interval;
-  mcus_ = mcu - before * interval;
-  restarts_ = static_cast<uint8_t>(before);
+  mcus = mcu - before * interval;
+  restarts = static_cast<uint8_t>(before);
   return true;
 }
 
-bool EntropyDecoder::take_block(size_t which, int16_t* to) {
-  const FrameComponent& component = frame_->components[which];
-  ScanBits bits = bits_;  // In registers.
-  int32_t& dc = last_dc_[which];
-  if (!take_difference(bits, *component.dc, dc) || dc > component.most_dc || dc < -component.most_dc) return false;
-  to[0] = static_cast<int16_t>(dc * component.quantizer[0]);
-  if (!take_others(bits, component, to)) return false;
-  bits_ = bits;
-  return true;
+void EntropyReader::begin_row(std::span<const RowBlock> row, int16_t* values, const ScanPoint* points) {
+  block = row.data();
+  end = row.data() + row.size();
+  memory = values;
+  next_point = points;
+  state = begin_block(*this) ? RowState::open : RowState::wrong;
 }
 
-bool EntropyDecoder::pass_block(size_t which) {
-  const FrameComponent& component = frame_->components[which];
-  ScanBits bits = bits_;
-  int32_t& dc = last_dc_[which];
-  if (!take_difference(bits, *component.dc, dc) || dc > component.most_dc || dc < -component.most_dc) return false;
-  if (!pass_others(bits, *component.ac)) return false;
-  bits_ = bits;
-  return true;
+// The loops work on copies: a reader whose address is known elsewhere isn't kept in registers.
+void read_row(EntropyReader& reader) {
+  EntropyReader one = reader;
+  bool is_open = true;
+  while (is_open) {
+    one.bits.fill_all();
+    int steps = 0;
+    while (steps < kSteps && step(one)) ++steps;
+    if (steps < kSteps) is_open = mend(one);
+  }
+  reader = one;
+}
+
+void read_two(EntropyReader& first, EntropyReader& second) {
+  EntropyReader one = first, other = second;
+  bool are_open = true;
+  while (are_open) {
+    one.bits.fill_all();
+    other.bits.fill_all();
+    enum { neither, of_one, of_other } stop = neither;
+#pragma GCC unroll 4
+    for (int i = 0; i < kSteps && stop == neither; ++i) {
+      if (!step(one)) {
+        stop = of_one;
+      } else if (!step(other)) {
+        stop = of_other;
+      }
+    }
+    if (stop == of_one) are_open = mend(one);
+    if (stop == of_other) are_open = mend(other);
+  }
+  first = one;
+  second = other;
 }
 
 }  // namespace headpond::jpeg_internal

@@ -81,38 +81,58 @@ class ScanBits {
   int missing_ = 0;
 };
 
-/// Reads the coefficients of one block after the other.
-class EntropyDecoder {
- public:
-  EntropyDecoder() = default;
-  EntropyDecoder(const Frame& frame, std::span<const std::byte> data)
-      : frame_(&frame), bits_(data), data_bits_(8 * data.size()) {}
+/// A block of a row of MCUs, in the order of the scan.
+struct RowBlock {
+  uint32_t to = 0;  ///< Where its coefficients go, counted from the row's memory on.
+  uint16_t component = 0;
+  bool begins_mcu = false;
+  bool meets_point = false;  ///< It begins an MCU at which the index has a point.
+};
 
-  /// The state before begin_mcu().
-  ScanPoint point() const { return {bits_.position(), last_dc_}; }
+/// How far reading a row went.
+enum class RowState : uint8_t { open, whole, wrong };
+
+/// Reads the blocks of a scan, one row of MCUs after the other, or from a point of an index on. A plain state:
+/// read_row() moves one on, read_two() two of them in turn, and what one reads doesn't depend on the other.
+struct EntropyReader {
+  EntropyReader() = default;
+  EntropyReader(const Frame& of, std::span<const std::byte> data)
+      : frame(&of), bits(data), data_bits(8 * data.size()) {}
+
+  /// The state between two rows.
+  ScanPoint point() const { return {bits.position(), dc}; }
   /// Goes on at `point`, before MCU number `mcu` of the scan. False iff the data are shorter.
   bool go_to(const ScanPoint& point, int64_t mcu);
-
-  /// To be called before each MCU. False iff a restart marker is missing.
-  bool begin_mcu();
-  /// The next block, of component `which`, dequantized, in the rows' order, into zeros. False if libjpeg would warn
-  /// about it or stop; it may also be seen later.
-  bool take_block(size_t which, int16_t* to);
-  /// Like take_block for a block whose coefficients are not needed; doesn't see values that no image has. REQUIRES:
-  /// the component's `ac` has_pass.
-  bool pass_block(size_t which);
-  /// False iff the data ended too early.
-  bool is_whole() const { return !bits_.is_past_end(); }
+  /// Begins a row. `row` has its blocks, at least one; their quantized values, in the order of rows, go into `memory`,
+  /// which has zeros. `points`: the first of the index that a block of the row meets. All outlive its reading.
+  void begin_row(std::span<const RowBlock> row, int16_t* memory, const ScanPoint* points);
   /// True iff the image's end follows.
-  bool take_end() { return is_whole() && bits_.take_marker(0xd9); }
+  bool take_end() { return !bits.is_past_end() && bits.take_marker(0xd9); }
 
- private:
-  const Frame* frame_ = nullptr;
-  ScanBits bits_;
-  uint64_t data_bits_ = 0;
-  std::array<int32_t, 3> last_dc_ = {};
-  int64_t mcus_ = 0;  // MCUs of the interval.
-  uint8_t restarts_ = 0;
+  const Frame* frame = nullptr;
+  ScanBits bits;
+  uint64_t data_bits = 0;
+  std::array<int32_t, 3> dc = {};  // The last value of each component.
+  int64_t mcus = 0;                // MCUs of the interval.
+  uint8_t restarts = 0;
+  RowState state = RowState::whole;
+
+  // The row, and the next symbol's block.
+  const RowBlock* block = nullptr;
+  const RowBlock* end = nullptr;
+  int16_t* memory = nullptr;
+  const ScanPoint* next_point = nullptr;
+  const HuffmanTable* table = nullptr;
+  const ValuePair* pairs = nullptr;
+  int16_t* to = nullptr;
+  uint32_t k = 1;  // Its index in the zigzag order.
 };
+
+/// Reads until the row is whole or wrong. Wrong: libjpeg would warn about the data or stop, or a point of the index
+/// isn't the state that the block before it leaves. REQUIRES: begin_row().
+void read_row(EntropyReader& reader);
+/// Reads both until a row is whole or wrong: while one waits for its table, the other goes on. REQUIRES: two readers
+/// whose rows are open.
+void read_two(EntropyReader& first, EntropyReader& second);
 
 }  // namespace headpond::jpeg_internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <memory>
 #include <utility>
 
 #include "headpond/codec/image/baseline/frame_internal.h"
@@ -31,6 +33,81 @@ void fill_entries(uint32_t* to, uint32_t free, uint32_t symbol, bool is_dc) {
   const size_t run = size_t{1} << (free - size);
   for (uint32_t bits = 0; bits < 1U << size; ++bits, to += run) {
     std::fill_n(to, run, static_cast<uint32_t>(value_of(bits, size)) << 16 | same);
+  }
+}
+
+// The first value of those that an entry of HuffmanTable::look begins with, or the block's end, as the second of a pair
+// whose first takes no place. Nothing, all zeros, unless it is whole in `room` bits.
+ValuePair piece_of(uint32_t entry, uint32_t room) {
+  const uint32_t bits = entry & 255, zeros = entry >> 8 & 255;
+  const auto value = static_cast<int16_t>(static_cast<int32_t>(entry) >> 16);
+  if (bits == 0 || bits > room) return {};
+  const auto piece = [bits](uint32_t places, uint32_t end, int16_t of) {
+    return ValuePair{static_cast<uint8_t>(bits),         0, static_cast<uint8_t>(places),
+                     static_cast<uint8_t>(places + end), 0, of};
+  };
+  if (value != 0) return piece(zeros + 1, 0, value);
+  // Without a value, that byte is a symbol: sixteen zeros, one whose value doesn't fit, or the end.
+  if (zeros == 0xf0) return piece(16, 0, 0);
+  return (zeros & 15) == 0 ? piece(0, ValuePair::kEnd, 0) : ValuePair{};
+}
+
+// The same with the block's end after the value, if that is whole too. `bits`: kLookBits of them.
+ValuePair last_of(const HuffmanTable& table, uint32_t bits, uint32_t room) {
+  ValuePair piece = piece_of(table.look[bits], room);
+  if (piece.bits == 0 || piece.advance >= ValuePair::kEnd) return piece;
+  const uint32_t after = table.look[(bits << piece.bits) & (table.look.size() - 1)];
+  const ValuePair end = piece_of(after, room - piece.bits);
+  if (end.advance != ValuePair::kEnd) return piece;
+  piece.bits += end.bits;
+  piece.advance += ValuePair::kEnd;
+  return piece;
+}
+
+// Field by field. No sum leaves its field.
+ValuePair operator+(const ValuePair& a, const ValuePair& b) {
+  return std::bit_cast<ValuePair>(std::bit_cast<uint64_t>(a) + std::bit_cast<uint64_t>(b));
+}
+
+// What may be second in a pair, by the number of bits that the first one leaves.
+class SecondPieces {
+ public:
+  explicit SecondPieces(const HuffmanTable& table) : table_(table) {}
+
+  // One for each value of `room` bits.
+  std::span<const ValuePair> of(uint32_t room) {
+    const size_t count = size_t{1} << room;
+    const std::span<ValuePair> pieces(&pieces_[count], count);
+    if (!std::exchange(has_[room], true)) {
+      for (uint32_t bits = 0; bits < count; ++bits) {
+        pieces[bits] = last_of(table_, bits << (HuffmanTable::kLookBits - room), room);
+      }
+    }
+    return pieces;
+  }
+
+ private:
+  const HuffmanTable& table_;
+  // Not on the stack, which may be small.
+  const std::unique_ptr<ValuePair[]> pieces_ =
+      std::make_unique_for_overwrite<ValuePair[]>(size_t{1} << HuffmanTable::kLookBits);
+  std::array<bool, HuffmanTable::kLookBits> has_ = {};
+};
+
+constexpr ValuePair kNothing = {0, 0, 0, ValuePair::kNone, 0, 0};
+constexpr auto kNoPairs = [] {
+  std::array<ValuePair, size_t{1} << HuffmanTable::kLookBits> none;
+  none.fill(kNothing);
+  return none;
+}();
+
+void set_quantizer(const std::array<int16_t, 64>& zigzag, Quantizer& quantizer) {
+  // libjpeg's transforms make samples of larger products in more than one way; no image has them.
+  constexpr int kMost = 8191;
+  for (size_t i = 0; i < 64; ++i) {
+    const int16_t factor = zigzag[i];
+    quantizer.factors[kPlaces[i]] = factor;
+    quantizer.most[kPlaces[i]] = static_cast<int16_t>(factor == 0 ? INT16_MAX : kMost / factor);
   }
 }
 
@@ -140,9 +217,8 @@ class FrameReader {
       component.dc = &frame_.dc_tables[both >> 4];
       component.ac = &frame_.ac_tables[both & 15];
       if (!component.dc->is_set || !component.ac->is_set || !has_quantizer_[quantizer_of_[i]]) return false;
-      component.quantizer = quantizers_[quantizer_of_[i]];
-      if (component.quantizer[0] == 0) return false;
-      component.most_dc = 8191 / component.quantizer[0];
+      set_quantizer(quantizers_[quantizer_of_[i]], component.quantizer);
+      if (component.quantizer.factors[0] == 0) return false;
     }
     const size_t last = 1 + 2 * count;
     return byte_at(body, last) == 0 && byte_at(body, last + 1) == 63 && byte_at(body, last + 2) == 0;
@@ -164,7 +240,8 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
       std::equal(values.begin(), values.end(), symbols.begin(), same)) {
     return is_set = true;
   }
-  is_made = has_pass = false;
+  is_made = has_pairs = false;
+  used_bytes = 0;
   std::ranges::copy(new_counts, counts.begin());
   is_dc = new_is_dc;
   uint32_t* to = look.data();
@@ -188,23 +265,41 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
   return is_made = is_set = true;
 }
 
-void HuffmanTable::make_pass() {
-  if (std::exchange(has_pass, true)) return;
-  for (uint32_t bits = 0; bits < pass.size(); ++bits) {
-    uint32_t taken = 0, places = 0;
-    bool is_end = false;
-    while (!is_end) {
-      const uint32_t entry = look[(bits << taken & (pass.size() - 1)) << (kLookBits - kPassBits)];
-      const uint32_t length = entry & 255, symbol = entry >> 8 & 255;
-      const bool has_value = entry >> 16 != 0;
-      // Without a value: a code that is too long, one whose value doesn't fit, the end, or sixteen zeros.
-      const bool is_whole = has_value || (length > 0 && (symbol & 15) == 0);
-      if (!is_whole || taken + length > kPassBits) break;
-      taken += length;
-      is_end = !has_value && symbol != 0xf0;
-      if (!is_end) places += (has_value ? symbol : 15) + 1;
+const ValuePair* HuffmanTable::pairs_for(size_t bytes) {
+  constexpr size_t kWorthPairs = 8'192;
+  used_bytes += bytes;
+  if (!has_pairs && used_bytes < kWorthPairs) return kNoPairs.data();
+  if (!std::exchange(has_pairs, true)) make_pairs();
+  return pairs.data();
+}
+
+void HuffmanTable::make_pairs() {
+  SecondPieces second(*this);
+  for (size_t i = 0; i < pairs.size();) {
+    const ValuePair piece = piece_of(look[i], kLookBits);
+    if (piece.bits == 0 || piece.advance >= ValuePair::kEnd) {
+      pairs[i++] = piece.bits == 0 ? kNothing : piece;
+      continue;
     }
-    pass[bits] = static_cast<uint16_t>(places << 5 | (is_end ? 16U : 0U) | taken);
+    const auto place = static_cast<uint8_t>(piece.second - 1);
+    const ValuePair first = {piece.bits, place, place, piece.advance, piece.second_value, 0};
+    for (const ValuePair& other : second.of(kLookBits - piece.bits)) pairs[i++] = first + other;
+  }
+}
+
+bool HuffmanTable::is_same(const HuffmanTable& other) const {
+  if (!is_made || !other.is_made || is_dc != other.is_dc || counts != other.counts) return false;
+  size_t codes = 0;
+  for (const std::byte count : counts) codes += static_cast<size_t>(count);
+  return std::equal(symbols.begin(), symbols.begin() + static_cast<ptrdiff_t>(codes), other.symbols.begin());
+}
+
+void Frame::share_tables(const Frame& other) {
+  for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+    for (size_t k = 0; k < static_cast<size_t>(other.count); ++k) {
+      if (components[i].dc->is_same(*other.components[k].dc)) components[i].dc = other.components[k].dc;
+      if (components[i].ac->is_same(*other.components[k].ac)) components[i].ac = other.components[k].ac;
+    }
   }
 }
 

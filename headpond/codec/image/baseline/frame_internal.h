@@ -9,6 +9,27 @@
 
 namespace headpond::jpeg_internal {
 
+/// Where the values of the zigzag order stand in a block whose rows follow one another.
+inline constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  10, 17, 24, 32, 25, 18, 11, 4,  5,
+                                                    12, 19, 26, 33, 40, 48, 41, 34, 27, 20, 13, 6,  7,  14, 21, 28,
+                                                    35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
+                                                    58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
+
+/// The one or two values that some bits of a block begin with. Places count from the next one of the zigzag order on.
+struct alignas(8) ValuePair {
+  /// Part of `advance` if the block's end follows the values.
+  static constexpr uint8_t kEnd = 64;
+  /// `advance` if there is no value whole.
+  static constexpr uint8_t kNone = 255;
+
+  uint8_t bits;           ///< To be taken.
+  uint8_t first, second;  ///< Places of the values. If there is but one, it is the first and both places are its.
+  uint8_t advance;        ///< How many places they fill.
+  int16_t first_value, second_value;
+
+  friend bool operator==(const ValuePair&, const ValuePair&) = default;
+};
+
 /// A Huffman table, looked up by the next kLookBits bits. An entry of `look` has in its lowest byte the number of bits
 /// to take, 0 iff the code is longer. If they hold a coefficient too, its value is in the upper half, and in the
 /// second byte the zeros before it; else the upper half is 0 and the second byte is the symbol.
@@ -23,26 +44,33 @@ struct HuffmanTable {
   bool is_dc = false;
   bool is_made = false;  ///< Made from `counts` and `symbols`, maybe for the file before.
 
-  /// For a table of coefficients, to pass over as many at once as the next kPassBits bits hold whole. An entry has in
-  /// its lowest four bits the number of bits to take, 0 iff not one is whole; then one bit that says that the block's
-  /// end is the last of them; above it how many places of the zigzag order the others fill.
-  static constexpr int kPassBits = 11;
-  std::array<uint16_t, size_t{1} << kPassBits> pass;
-  bool has_pass = false;
-  /// Makes `pass`, if it isn't there.
-  void make_pass();
+  /// For a table of coefficients, by the same bits.
+  std::array<ValuePair, size_t{1} << kLookBits> pairs;
+  bool has_pairs = false;
+  size_t used_bytes = 0;  ///< Bytes of the scans for which pairs were asked.
+  /// `pairs`, or for a few bytes of a scan an array without any: to make them would take longer than they save.
+  const ValuePair* pairs_for(size_t bytes);
+  void make_pairs();
 
   /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it. Quick where they are
   /// those of the file before.
   bool make(std::span<const std::byte> counts, std::span<const std::byte> values, bool is_dc);
+  /// True iff both are made, from the same.
+  bool is_same(const HuffmanTable& other) const;
+};
+
+/// Factors of the values of a block, row by row.
+struct Quantizer {
+  std::array<int16_t, 64> factors;
+  std::array<int16_t, 64> most;  ///< Largest values: up to here libjpeg's code for each processor agrees.
 };
 
 struct FrameComponent {
-  int across = 1, down = 1;           ///< Sampling factors, which are also the blocks in an MCU.
-  std::array<int16_t, 64> quantizer;  ///< In zigzag order.
-  int32_t most_dc = 0;                ///< Largest quantized value: libjpeg's code for each processor agrees up to here.
+  int across = 1, down = 1;  ///< Sampling factors, which are also the blocks in an MCU.
+  Quantizer quantizer;
   const HuffmanTable* dc = nullptr;
-  const HuffmanTable* ac = nullptr;
+  HuffmanTable* ac = nullptr;
+  const ValuePair* pairs = nullptr;  ///< Those of `ac`.
 };
 
 /// A file of one scan: grey, or YCbCr with the luma's sampling 1x1, 2x1, 1x2 or 2x2 and chroma's 1x1.
@@ -55,6 +83,9 @@ struct Frame {
   size_t data = 0;               ///< Where the scan's data begins.
   std::array<HuffmanTable, 4> dc_tables, ac_tables;
 
+  /// Uses tables of `other` where they are the same. REQUIRES: both frames are of files that were read; `other` stays
+  /// as it is.
+  void share_tables(const Frame& other);
   int64_t mcu_width() const { return int64_t{8} * components[0].across; }
   int64_t mcu_height() const { return int64_t{8} * components[0].down; }
   int64_t mcus_across() const { return (width - 1) / mcu_width() + 1; }

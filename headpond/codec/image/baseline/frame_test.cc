@@ -27,25 +27,46 @@ TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
   EXPECT_EQ(entry_of(table, 0b11100000000), 0U);
 }
 
-TEST(HuffmanTable, PassesOverAllThatTheBitsHoldWhole) {
+// Of bits that begin with these 11; as the last bit, 0.
+ValuePair pair_of(const HuffmanTable& table, uint32_t bits) {
+  return table.pairs[bits << (HuffmanTable::kLookBits - 11)];
+}
+
+TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
-  table.make_pass();
-  const auto entry = [](uint32_t places, uint32_t is_end, uint32_t bits) { return places << 5 | is_end << 4 | bits; };
-  EXPECT_EQ(table.pass[0b01111111111], entry(0, 1, 1));
-  EXPECT_EQ(table.pass[0b10110111111], entry(2, 1, 5)) << "10 11, 0";
-  EXPECT_EQ(table.pass[0b10110101110], entry(2, 1, 5));
-  EXPECT_EQ(table.pass[0b10111000101], entry(4, 0, 8)) << "10 11, 10 00, 10 1 and no more";
-  EXPECT_EQ(table.pass[0b11000000000], entry(0, 0, 0)) << "a value of 11 bits";
-  EXPECT_EQ(table.pass[0b10111100000], entry(2, 0, 4));
-  const auto made = table.pass;
+  table.make_pairs();
+  constexpr uint8_t kEnd = ValuePair::kEnd;
+  const ValuePair nothing = {0, 0, 0, ValuePair::kNone, 0, 0};
+  EXPECT_EQ(pair_of(table, 0b01111111111), (ValuePair{1, 0, 0, kEnd, 0, 0})) << "0";
+  EXPECT_EQ(pair_of(table, 0b10110111111), (ValuePair{5, 1, 1, 2 + kEnd, 3, 0})) << "10 11, 0";
+  EXPECT_EQ(pair_of(table, 0b10111000101), (ValuePair{8, 1, 3, 4, 3, -3})) << "10 11, 10 00, 10 1 and no more";
+  EXPECT_EQ(pair_of(table, 0b10111000010), (ValuePair{9, 1, 3, 4 + kEnd, 3, -3})) << "10 11, 10 00, 0";
+  EXPECT_EQ(pair_of(table, 0b11000000000), nothing) << "a value of 11 bits";
+  EXPECT_EQ(pair_of(table, 0b11100000000), nothing) << "no code";
+  EXPECT_EQ(pair_of(table, 0b10111100000), (ValuePair{4, 1, 1, 2, 3, 0}));
   Codes codes;
   codes.values[1] = std::byte{0xf0};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
-  EXPECT_FALSE(table.has_pass);
-  table.make_pass();
-  EXPECT_EQ(table.pass[0b10011111111], entry(16, 1, 3));
-  EXPECT_NE(table.pass, made);
+  EXPECT_FALSE(table.has_pairs);
+  EXPECT_EQ(table.pairs_for(5'000)[0], nothing) << "few bytes";
+  EXPECT_EQ(table.pairs_for(5'000), table.pairs.data()) << "together they are not";
+  table.make_pairs();
+  EXPECT_EQ(pair_of(table, 0b10011111111), (ValuePair{3, 15, 15, 16 + kEnd, 0, 0}));
+  EXPECT_EQ(pair_of(table, 0b10100111111), (ValuePair{5, 15, 31, 32 + kEnd, 0, 0}));
+}
+
+TEST(HuffmanTable, IsTheSameAsOneFromTheSameSymbols) {
+  HuffmanTable table, other;
+  table.is_made = other.is_made = false;
+  Codes codes;
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  EXPECT_FALSE(table.is_same(other));
+  ASSERT_TRUE(other.make(codes.counts, codes.values, false));
+  EXPECT_TRUE(table.is_same(other));
+  codes.values[2] = std::byte{0x0a};
+  ASSERT_TRUE(other.make(codes.counts, codes.values, false));
+  EXPECT_FALSE(table.is_same(other));
 }
 
 TEST(HuffmanTable, MadeAgainForgetsWhatItWas) {

@@ -116,16 +116,25 @@ HWY_INLINE void transpose(H (&v)[8]) {
   }
 }
 
-// kBlocks neighbours.
-HWY_INLINE void invert_blocks(const int16_t* blocks, uint8_t* to, size_t stride) {
-  H v[8];
+HWY_INLINE H both(const int16_t* first, [[maybe_unused]] const int16_t* second) {
   const hn::Full128<int16_t> line;
-  for (size_t i = 0; i < 8; ++i) {
 #if HWY_MAX_BYTES >= 32
-    v[i] = hn::Combine(Halves(), hn::LoadU(line, blocks + 64 + 8 * i), hn::LoadU(line, blocks + 8 * i));
+  return hn::Combine(Halves(), hn::LoadU(line, second), hn::LoadU(line, first));
 #else
-    v[i] = hn::LoadU(line, blocks + 8 * i);
+  return hn::LoadU(line, first);
 #endif
+}
+
+// kBlocks blocks, whose squares are neighbours. Returns what is not 0 where a coefficient is too large.
+HWY_INLINE H invert_blocks(const int16_t* first, const int16_t* second, const ji::Quantizer& quantizer, uint8_t* to,
+                           size_t stride) {
+  H v[8], excess = hn::Zero(Halves());
+  for (size_t i = 0; i < 8; ++i) {
+    const int16_t *const factors = &quantizer.factors[8 * i], *const most = &quantizer.most[8 * i];
+    const H value = both(first + 8 * i, second + 8 * i);
+    const H size = hn::Max(value, hn::SaturatedSub(hn::Zero(Halves()), value));
+    excess = hn::Or(excess, hn::VecFromMask(Halves(), hn::Gt(size, both(most, most))));
+    v[i] = hn::Mul(value, both(factors, factors));
   }
   invert_lines<ji::kFirstShift>(v);
   transpose(v);
@@ -135,10 +144,17 @@ HWY_INLINE void invert_blocks(const int16_t* blocks, uint8_t* to, size_t stride)
   for (size_t i = 0; i < 8; ++i) {
     hn::StoreU(hn::DemoteTo(HalfBytes(), hn::SaturatedAdd(v[i], middle)), HalfBytes(), to + i * stride);
   }
+  return excess;
 }
 
-void invert(const int16_t* blocks, size_t count, uint8_t* to, size_t stride) {
-  for (size_t b = 0; b < count; b += kBlocks) invert_blocks(blocks + 64 * b, to + 8 * b, stride);
+bool invert(const int16_t* blocks, const ji::Quantizer& quantizer, size_t count, uint8_t* to, size_t stride) {
+  H excess = hn::Zero(Halves());
+  for (size_t b = 0; b < count; b += kBlocks) {
+    const int16_t* const first = blocks + 64 * b;
+    const int16_t* const second = b + 1 < count ? first + 64 : first;
+    excess = hn::Or(excess, invert_blocks(first, second, quantizer, to + 8 * b, stride));
+  }
+  return hn::AllTrue(Halves(), hn::Eq(excess, hn::Zero(Halves())));
 }
 
 // Calls `step(i)` for each vector of values from `i` on; the last may begin inside the one before. Returns where values

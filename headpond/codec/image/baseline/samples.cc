@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <array>
+#include <cstdlib>
 
 #include "headpond/codec/image/baseline/sample_loops_internal.h"
 #include "headpond/codec/image/baseline/samples_internal.h"
@@ -38,14 +39,19 @@ void invert_line(int16_t* at, size_t step, int shift) {
   }
 }
 
-void invert(const int16_t* blocks, size_t count, uint8_t* to, size_t stride) {
+bool invert(const int16_t* blocks, const Quantizer& quantizer, size_t count, uint8_t* to, size_t stride) {
+  bool are_plain = true;
   for (size_t b = 0; b < count; ++b, blocks += 64, to += 8) {
     std::array<int16_t, 64> block;
-    std::copy_n(blocks, 64, block.begin());
+    for (size_t i = 0; i < 64; ++i) {
+      are_plain = are_plain && std::abs(int{blocks[i]}) <= quantizer.most[i];
+      block[i] = wrapped(blocks[i] * quantizer.factors[i]);
+    }
     for (size_t i = 0; i < 8; ++i) invert_line(&block[i], 8, kFirstShift);
     for (size_t i = 0; i < 8; ++i) invert_line(&block[8 * i], 1, kSecondShift);
     for (size_t i = 0; i < 64; ++i) to[i / 8 * stride + i % 8] = to_sample(block[i] + 128);
   }
+  return are_plain;
 }
 
 }  // namespace

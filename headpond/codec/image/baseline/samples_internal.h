@@ -8,16 +8,17 @@
 #include <vector>
 
 #include "headpond/base/vector/vector_targets.h"
+#include "headpond/codec/image/baseline/frame_internal.h"
 
 namespace headpond::jpeg_internal {
 
 /// Rows overlap no other memory of the call. `near` and `far` have a sample before the first and after the last.
 struct SampleCode {
-  /// `count` blocks of 8 x 8 dequantized coefficients, one after the other, become squares of samples side by side.
-  /// All are rows by rows; rows of samples are `stride` apart. A block after the last may be read, and its square
-  /// written. Source: C. Loeffler, A. Ligtenberg, G. Moschytz, "Practical Fast 1-D DCT Algorithms with 11
-  /// Multiplications", ICASSP 1989; the constants have 13 bits.
-  void (*invert)(const int16_t* blocks, size_t count, uint8_t* to, size_t stride);
+  /// `count` blocks of 8 x 8 quantized coefficients, one after the other, become squares of samples side by side. All
+  /// are rows by rows; rows of samples are `stride` apart. A square after the last may be written. False iff a
+  /// coefficient is larger than the quantizer's `most`. Source: C. Loeffler, A. Ligtenberg, G. Moschytz, "Practical
+  /// Fast 1-D DCT Algorithms with 11 Multiplications", ICASSP 1989; the constants have 13 bits.
+  bool (*invert)(const int16_t* blocks, const Quantizer& quantizer, size_t count, uint8_t* to, size_t stride);
   /// One row between two of half the width and height: 9/16, 3/16, 3/16, 1/16 of the nearest. 2 x size samples.
   void (*enlarge)(const uint8_t* near, const uint8_t* far, size_t size, uint8_t* to);
   /// 2 x size samples from a row of half the width: 3/4 and 1/4.

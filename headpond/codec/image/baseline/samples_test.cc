@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <array>
+#include <tuple>
+#include <utility>
 
 #include "headpond/codec/image/baseline/samples_internal.h"
 
@@ -11,13 +13,46 @@ namespace {
 using testing::Each;
 using testing::ElementsAre;
 
+constexpr Quantizer kOnes = [] {
+  Quantizer quantizer = {};
+  quantizer.factors.fill(1);
+  quantizer.most.fill(8191);
+  return quantizer;
+}();
+
 TEST(SampleCode, ABlockOfOneValueIsFlat) {
   std::array<int16_t, 64> block = {};
   std::array<uint8_t, 64> samples;
   for (const auto& [value, sample] : {std::pair(0, 128), {8, 129}, {-1024, 0}, {1016, 255}, {2000, 255}, {4, 129}}) {
     block[0] = static_cast<int16_t>(value);
-    scalar_sample_code().invert(block.data(), 1, samples.data(), 8);
+    EXPECT_TRUE(scalar_sample_code().invert(block.data(), kOnes, 1, samples.data(), 8));
     EXPECT_THAT(samples, Each(sample)) << value;
+  }
+}
+
+TEST(SampleCode, ValuesAreMultipliedAndThoseThatAreTooLargeSeen) {
+  Quantizer quantizer = kOnes;
+  quantizer.factors[0] = 8;
+  quantizer.most[0] = 1023;
+  quantizer.most[63] = 5;
+  std::array<int16_t, 192> blocks = {};  // With one more, which isn't looked at.
+  std::array<uint8_t, 192> samples;
+  blocks[0] = -128;
+  blocks[64] = 1;
+  blocks[128] = 1024;
+  const auto invert = [&] { return scalar_sample_code().invert(blocks.data(), quantizer, 2, samples.data(), 24); };
+  EXPECT_TRUE(invert());
+  EXPECT_EQ(samples[0], 0);
+  EXPECT_EQ(samples[8], 129);
+  for (const auto& [index, value, is_plain] : {std::tuple(64, 1023, true),
+                                               {64, 1024, false},
+                                               {64, -1024, false},
+                                               {63, -5, true},
+                                               {63, -6, false},
+                                               {127, 6, false}}) {
+    const int16_t was = std::exchange(blocks[static_cast<size_t>(index)], static_cast<int16_t>(value));
+    EXPECT_EQ(invert(), is_plain) << index << ' ' << value;
+    blocks[static_cast<size_t>(index)] = was;
   }
 }
 

@@ -89,6 +89,18 @@ Result<KernelDefects> FileDecoder::decode(const ImageWindow& part, int ratio, st
   return defects;
 }
 
+std::array<bool, 2> FileDecoder::try_two(const Part& first, const Part& second) {
+  for (const Part* const one : {&first, &second}) {
+    FileDecoder& file = one->file;
+    if (file.way_ != Way::jpeg || file.jpeg_.ignores_index()) return {};
+    file.jpeg_options_.ratio = one->ratio;
+  }
+  const auto part = [](const Part& of) {
+    return jpeg_internal::Decoder::Part{of.file.jpeg_, of.part, of.file.jpeg_options_, of.to};
+  };
+  return jpeg_internal::Decoder::try_two(part(first), part(second));
+}
+
 Result<KernelDefects> FileDecoder::decode_whole(const ImageWindow& part, std::byte* to) const {
   const size_t pixel = static_cast<size_t>(channels_) * item_size(options_.dtype);
   const size_t row = static_cast<size_t>(width_) * pixel, all = row * static_cast<size_t>(height_);

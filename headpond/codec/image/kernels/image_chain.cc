@@ -57,9 +57,29 @@ ImageChain::ImageChain(Joined, Stages stages, size_t kernels)
 
 Result<void> ImageChain::run(KernelCall& call) const {
   auto& scratch = call.scratch<ImageScratch>();
-  Geometry& geometry = scratch.geometry;
-  HEADPOND_TRY(pass_.run(call, scratch, geometry));
+  HEADPOND_TRY(pass_.begin(call, scratch));
+  return end(call, scratch);
+}
+
+Result<void> ImageChain::end(KernelCall& call, ImageScratch& scratch) const {
+  HEADPOND_TRY(pass_.make(call, scratch));
+  const Geometry& geometry = scratch.geometry;
   return call.size() == 1 || geometry.moves.empty() ? Result<void>() : move_roles(geometry, call, scratch);
+}
+
+bool ImageChain::takes_two() const {
+  const auto* const decode = stages_.front().as<DecodeStage>();
+  return decode != nullptr && decode->format != DecodeStage::Format::png;
+}
+
+std::array<Result<void>, 2> ImageChain::run_two(KernelCall& first, KernelCall& second) const {
+  auto& one = first.scratch<ImageScratch>();
+  auto& other = second.scratch<SecondImageScratch>();
+  std::array<Result<void>, 2> done = {pass_.begin(first, one), pass_.begin(second, other)};
+  if (done[0] && done[1]) pass_.decode_two(first, one, second, other);
+  if (done[0]) done[0] = end(first, one);
+  if (done[1]) done[1] = end(second, other);
+  return done;
 }
 
 KernelRef ImageChain::with(const KernelRef& next) const {

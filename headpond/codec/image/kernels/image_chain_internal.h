@@ -2,6 +2,7 @@
 // The kernel that runs stages: a list of one or two for the kernels that users make, longer lists for joined ones.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -25,9 +26,12 @@ class ImageChain final : public RowsKernel {
     pass_.run_rows(image, from, count, to);
   }
   bool takes_lent() const override { return true; }
+  bool takes_two() const override;
+  std::array<Result<void>, 2> run_two(KernelCall& first, KernelCall& second) const override;
 
  private:
   struct Joined {};
+  Result<void> end(KernelCall& call, ImageScratch& scratch) const;
   ImageChain(Joined, Stages stages, size_t kernels);
 
   const Stages stages_;

@@ -13,6 +13,7 @@
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
 #include "headpond/codec/image/kernels/normalize_kernel.h"
 #include "headpond/codec/image/kernels/resize_kernel.h"
+#include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::image_internal {
 namespace {
@@ -79,6 +80,80 @@ TEST(ImageChainOfJpegs, JoinedGivesTheBytesOfOneByOneWhateverTheFile) {
     joined_kernels += one.chain.size() - join_kernels(one.chain).kernels.size();
   }
   EXPECT_GT(joined_kernels, 600U);
+}
+
+// What became of samples: their results, or errors, and the number of defects.
+struct Outcome {
+  std::array<Tensor, 2> results;
+  std::array<std::string, 2> errors;
+  int64_t defects = 0;
+
+  bool operator==(const Outcome& other) const {
+    return errors == other.errors && defects == other.defects && same_tensor(results[0], other.results[0]) &&
+           same_tensor(results[1], other.results[1]);
+  }
+};
+
+// `kernel` of two files, at once or one after the other.
+Outcome outcome_of(const RowsKernel& kernel, const std::array<Tensor, 2>& files, bool at_once, KernelScratch& scratch) {
+  std::vector<RandomKey> keys;
+  for (const char* const name : {"a", "b", "c", "d"}) keys.push_back(random_key(5, name, 0, 0));
+  Outcome outcome = {.results = files, .errors = {}};
+  scratch.defects.count = 0;
+  KernelCall first(std::span(outcome.results.data(), 1), keys, 1, {}, scratch),
+      second(std::span(&outcome.results[1], 1), keys, 2, {}, scratch);
+  std::array<Result<void>, 2> done;
+  if (at_once) {
+    done = kernel.run_two(first, second);
+  } else {
+    done = {kernel.run(first), kernel.run(second)};
+  }
+  for (size_t i = 0; i < 2; ++i) {
+    if (done[i]) {
+      (i == 0 ? first : second).finish();
+    } else {
+      outcome.errors[i] = done[i].error().message();
+      outcome.results[i] = Tensor::empty(u8, {0});
+    }
+  }
+  outcome.defects = scratch.defects.count;
+  return outcome;
+}
+
+// The file of a case, or one with a fault.
+Tensor some_file(const JpegCase& from, Random& random) {
+  std::string file(from.file.bytes_at(0));
+  const auto size = static_cast<int64_t>(file.size());
+  const auto at = static_cast<size_t>(size / 2 + below(random, size / 2));
+  if (below(random, 5) == 0) file[at] = static_cast<char>(file[at] ^ (1 << below(random, 8)));
+  if (below(random, 8) == 0) file.resize(at);
+  if (below(random, 12) == 0) file = "no JPEG";
+  if (below(random, 12) == 0) file.insert(file.size() - 2, 3, '\0');
+  return Tensor::scalar(std::string_view(file));
+}
+
+TEST(ImageChainOfJpegs, TwoAtOnceHaveTheResultsOfOneByOne) {
+  Random random(22);
+  KernelScratch scratch;
+  int chains = 0, errors = 0, defects = 0, different = 0;
+  for (int i = 0; i < 600; ++i) {
+    const JpegCase one = random_jpeg_case(random), other = random_jpeg_case(random);
+    const KernelChain joined = join_kernels(one.chain);
+    const auto* const kernel = dynamic_cast<const RowsKernel*>(joined.kernels[0].get());
+    ASSERT_TRUE(kernel != nullptr && kernel->takes_two());
+    const std::array<Tensor, 2> files = {some_file(one, random), some_file(other, random)};
+    const Outcome expected = outcome_of(*kernel, files, false, scratch),
+                  at_once = outcome_of(*kernel, files, true, scratch);
+    ASSERT_EQ(at_once.errors, expected.errors) << one.what << other.what;
+    ASSERT_TRUE(at_once == expected) << one.what << other.what;
+    ++chains;
+    errors += expected.errors[0].empty() != expected.errors[1].empty() ? 1 : 0;
+    defects += expected.defects > 0 ? 1 : 0;
+    different += same_tensor(expected.results[0], expected.results[1]) ? 0 : 1;
+  }
+  EXPECT_GT(errors, 100);
+  EXPECT_GT(defects, 10);
+  EXPECT_GT(different, 500) << "the control";
 }
 
 }  // namespace

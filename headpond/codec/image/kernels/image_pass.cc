@@ -33,8 +33,9 @@ Line line_of(const ImageWindow& window, bool is_rows) {
 // The result of one image.
 class ImageMaking {
  public:
+  // `asked`: null, or make() ends where it would decode, and says what.
   ImageMaking(KernelCall& call, ImageScratch& scratch, const Geometry& geometry, const DecodeStage* decode, DType dtype,
-              int channels)
+              int channels, std::optional<FilePart>* asked)
       : call_(call),
         scratch_(scratch),
         geometry_(geometry),
@@ -42,6 +43,7 @@ class ImageMaking {
         dtype_(dtype),
         channels_(channels),
         pixel_(static_cast<size_t>(channels) * item_size(dtype)),
+        asked_(asked),
         window_(geometry.window),
         valid_(geometry.valid) {}
 
@@ -192,6 +194,12 @@ class ImageMaking {
   }
 
   Result<void> decode(const ImageWindow& part, std::byte* to) {
+    const FilePart wanted = {part, options_.ratio, to};
+    if (asked_ != nullptr) {
+      *asked_ = wanted;
+      return fail(ErrorKind::Cancelled, "");
+    }
+    if (scratch_.decoded == wanted) return {};
     const auto defects = scratch_.file.decode(part, options_.ratio, to);
     if (!defects) return fail(defects.error());
     call_.note(*defects);
@@ -352,7 +360,8 @@ class ImageMaking {
   const DecodeStage* const decode_;  // Null: the argument has pixels.
   const DType dtype_;
   const int channels_;
-  const size_t pixel_;          // Bytes.
+  const size_t pixel_;  // Bytes.
+  std::optional<FilePart>* const asked_;
   ImageWindow window_, valid_;  // Those of geometry, in the decoded image.
   ImageWindow base_;            // The window, or what of it has pixels.
   bool pads_first_ = false;     // Before the resize, or with the image's own pixels.
@@ -389,9 +398,10 @@ void ImagePass::run_rows(const FieldSpec& image, const std::byte* from, size_t c
   normalize_->images(from, image.dtype, static_cast<int64_t>(count), size, to);
 }
 
-Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const {
+Result<void> ImagePass::begin(KernelCall& call, ImageScratch& scratch) const {
   const Tensor& in = call.in();
   int64_t height = 0, width = 0, channels = 0;
+  scratch.decoded.reset();
   if (decode_ != nullptr) {
     const std::string_view text = in.bytes_at(0);
     const std::span<const std::byte> file(reinterpret_cast<const std::byte*>(text.data()), text.size());
@@ -412,10 +422,29 @@ Result<void> ImagePass::run(KernelCall& call, ImageScratch& scratch, Geometry& g
     return fail(ErrorKind::InvalidArgument,
                 fmt::format("{} means for an image of {} channels", normalize_->options().mean.size(), channels));
   }
-  HEADPOND_TRY(plan_geometry(stages_, height, width, call, geometry));
-  ImageMaking making(call, scratch, geometry, decode_, decode_ != nullptr ? decode_->dtype() : in.dtype(),
-                     static_cast<int>(channels));
+  return plan_geometry(stages_, height, width, call, scratch.geometry);
+}
+
+Result<void> ImagePass::make(KernelCall& call, ImageScratch& scratch, std::optional<FilePart>* asked) const {
+  const bool is_file = decode_ != nullptr;
+  ImageMaking making(call, scratch, scratch.geometry, decode_, is_file ? decode_->dtype() : call.in().dtype(),
+                     is_file ? scratch.file.channels() : static_cast<int>(call.in().dim(2)), asked);
   return making.make(normalize_ ? &*normalize_ : nullptr);
+}
+
+Result<void> ImagePass::make(KernelCall& call, ImageScratch& scratch) const { return make(call, scratch, nullptr); }
+
+void ImagePass::decode_two(KernelCall& first, ImageScratch& first_scratch, KernelCall& second,
+                           ImageScratch& second_scratch) const {
+  if (decode_ == nullptr) return;
+  std::optional<FilePart> one, other;
+  (void)make(first, first_scratch, &one);
+  (void)make(second, second_scratch, &other);
+  if (!one || !other) return;
+  const auto decoded = FileDecoder::try_two({first_scratch.file, one->part, one->ratio, one->to},
+                                            {second_scratch.file, other->part, other->ratio, other->to});
+  if (decoded[0]) first_scratch.decoded = one;
+  if (decoded[1]) second_scratch.decoded = other;
 }
 
 }  // namespace headpond::image_internal

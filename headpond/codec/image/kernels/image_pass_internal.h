@@ -12,9 +12,19 @@
 
 namespace headpond::image_internal {
 
+/// A part of a file whose pixels are wanted, or there already.
+struct FilePart {
+  ImageWindow part;
+  int ratio = 1;
+  std::byte* to = nullptr;
+
+  friend bool operator==(const FilePart&, const FilePart&) = default;
+};
+
 /// What a worker keeps from one image to the next.
 struct ImageScratch {
   FileDecoder file;
+  std::optional<FilePart> decoded;  // A part of `file` that was decoded without a defect.
   resize_internal::TapsCache taps;
   resize_internal::ResizeScratch resize;
   std::vector<std::byte> pixels;      // Pixels of the decoded part.
@@ -25,13 +35,21 @@ struct ImageScratch {
   Geometry geometry;
 };
 
+/// The same for the second of two images that are made at once.
+struct SecondImageScratch : ImageScratch {};
+
 /// Immutable. `stages` outlive it.
 class ImagePass {
  public:
   explicit ImagePass(const Stages& stages);
 
-  /// Makes field 0 of `call` and sets `geometry`.
-  Result<void> run(KernelCall& call, ImageScratch& scratch, Geometry& geometry) const;
+  /// Opens the file, if there is one, and sets scratch.geometry.
+  Result<void> begin(KernelCall& call, ImageScratch& scratch) const;
+  /// Decodes what make() needs of both files, if it can be done at once. REQUIRES: begin() of both.
+  void decode_two(KernelCall& first, ImageScratch& first_scratch, KernelCall& second,
+                  ImageScratch& second_scratch) const;
+  /// Makes field 0 of `call`. REQUIRES: begin().
+  Result<void> make(KernelCall& call, ImageScratch& scratch) const;
 
   /// See RowsKernel: images that are only normalized.
   bool takes_rows(const FieldSpec& image) const;
@@ -39,6 +57,7 @@ class ImagePass {
 
  private:
   static std::span<const std::byte> index_of(const KernelCall& call);
+  Result<void> make(KernelCall& call, ImageScratch& scratch, std::optional<FilePart>* asked) const;
 
   const Stages& stages_;
   const DecodeStage* decode_ = nullptr;

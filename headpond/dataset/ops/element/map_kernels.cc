@@ -16,6 +16,8 @@
 #include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
+#include "headpond/dataset/ops/element/kernel_pairs_internal.h"
+#include "headpond/dataset/ops/element/makes_together.h"
 #include "headpond/dataset/ops/element/values_internal.h"
 #include "headpond/tensor/rows_kernel.h"
 
@@ -113,6 +115,14 @@ KernelChain run_chain(const Plan& plan) {
   return chain;
 }
 
+// Nothing unless the kernel of the run makes two samples in less time than one after the other.
+std::optional<KernelPairs> pairs_of(const Spec& out, const Plan& plan, const KernelChain& run) {
+  if (plan.fields.size() != 1 || plan.companion || run.kernels.size() != 1) return std::nullopt;
+  const auto* const kernel = dynamic_cast<const RowsKernel*>(run.kernels[0].get());
+  if (kernel == nullptr || !kernel->takes_two()) return std::nullopt;
+  return KernelPairs(*kernel, plan.fields[0].index, out);
+}
+
 // The kernel of the run if it can make many samples at once; else null.
 const RowsKernel* rows_kernel_of(const Spec& spec, const Plan& plan, const KernelChain& run) {
   if (plan.fields.size() != 1 || run.kernels.size() != 1) return nullptr;
@@ -140,13 +150,14 @@ Error run_one(const Kernel& kernel, KernelCall& call) {
   }
 }
 
-class MapKernels final : public Pointwise, public KernelJoints, public TakesLent {
+class MapKernels final : public Pointwise, public KernelJoints, public TakesLent, public MakesTogether {
  public:
   MapKernels(const Node::Ref& input, Plan plan)
       : Pointwise(facts_of(input, plan)),
         plan_(std::move(plan)),
         run_(run_chain(plan_)),
         rows_kernel_(rows_kernel_of(input->spec(), plan_, run_)),
+        pairs_(pairs_of(spec(), plan_, run_)),
         takes_lent_(take_lent(run_.kernels) && take_lent(plan_.chain)) {}
 
   const std::vector<KernelChain::Joint>& joints() const override { return run_.joints; }
@@ -220,6 +231,14 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
                      [&](const std::byte* from, size_t rows, std::byte* to) { run_rows(image, from, rows, to); });
   }
 
+  int64_t together() const override { return pairs_ ? 2 : 1; }
+
+  bool fill_keys(const View& view, std::span<const int64_t> positions, std::span<const RandomKey> random_keys,
+                 Context& context, OutputSlots columns, uint64_t* keys) const override {
+    if (pairs_) return pairs_->fill(view, positions, random_keys, context, columns, keys);
+    return fill(view, positions, random_keys[0], context, columns, keys);
+  }
+
  private:
   // After an exception rows are made by run(), one by one, so that the log alone says that something is wrong.
   void run_rows(const FieldSpec& image, const std::byte* from, size_t rows, std::byte* to) const {
@@ -280,6 +299,7 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
   const Plan plan_;
   const KernelChain run_;
   const RowsKernel* const rows_kernel_;
+  const std::optional<KernelPairs> pairs_;
   const bool takes_lent_;
   mutable std::atomic<bool> has_said_ = false;    // About a defect.
   mutable std::atomic<bool> has_warned_ = false;  // About run_rows().
