@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <type_traits>
 
 #include "headpond/base/crc32c.h"
@@ -128,7 +129,11 @@ std::shared_ptr<const RecordIndex> CachedSet::offsets(size_t n) const {
   const Table& table = tables_[n];
   if (table.bytes == 0) return nullptr;
   const auto bytes = file_->bytes().subspan(table.at, table.bytes);
-  if (crc32c(bytes) != table.crc) return nullptr;
+  if (crc32c(bytes) != table.crc) {
+    std::error_code ignored;
+    std::filesystem::remove(file_->path(), ignored);  // The next program makes it anew.
+    return nullptr;
+  }
   auto index = RecordIndex::over(files[n].mark, table.changed_ns, bytes, file_);
   const bool fits = index && index->size() == static_cast<uint64_t>(files[n].records);
   return fits ? std::make_shared<const RecordIndex>(std::move(*index)) : nullptr;
@@ -159,10 +164,7 @@ Result<void> SetIndex::keep(std::span<const CountedFile> files,
   pieces[0] = head;
   pieces[1] = body;
   pieces[2] = std::as_bytes(std::span(&sum, 1));
-  HEADPOND_TRY(make_folders(std::filesystem::path(path_).parent_path().string()));
-  HEADPOND_TRY(internal::write_pieces_atomically(path_, pieces, size_t{1} << 20));
-  internal::remove_unused_beside(path_);
-  return {};
+  return internal::write_cached(path_, pieces);
 }
 
 }  // namespace headpond

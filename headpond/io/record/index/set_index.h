@@ -62,7 +62,8 @@ struct CountedFile {
 class CachedSet {
  public:
   std::vector<CountedFile> files;
-  /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones. It may outlive this.
+  /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones: then the entry is
+  /// removed, so that it is made anew. It may outlive this.
   std::shared_ptr<const RecordIndex> offsets(size_t n) const;
 
  private:
