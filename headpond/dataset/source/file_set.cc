@@ -274,15 +274,15 @@ std::string stamp_of_all(const std::vector<Look>& looks) {
   return fmt::format("written={:08x}", digest);
 }
 
-void keep_counts(const SetIndex& index, const std::optional<CachedSet>& cached, const std::vector<Look>& looks) {
+void keep_counts(const SetIndex& index, const CachedSet* cached, const std::vector<Look>& looks) {
   std::vector<CountedFile> counts;
   counts.reserve(looks.size());
   for (const Look& look : looks) counts.push_back(look.counted);
-  if (cached && counts == cached->files) return;
+  if (cached != nullptr && counts == cached->files) return;
   std::vector<std::shared_ptr<const RecordIndex>> offsets;
   offsets.reserve(looks.size());
   for (size_t n = 0; n < looks.size(); ++n) {
-    const bool is_unchanged = cached && counts[n] == cached->files[n] && looks[n].offsets == nullptr;
+    const bool is_unchanged = cached != nullptr && counts[n] == cached->files[n] && looks[n].offsets == nullptr;
     offsets.push_back(is_unchanged ? cached->offsets(n) : looks[n].offsets);
   }
   (void)index.keep(counts, offsets);  // What cannot be cached is counted again.
@@ -297,7 +297,7 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   for (const FoundFile& file : found) paths.push_back(file.path);
   const bool keeps = options_.keep_counts && found.size() > 1;
   const SetIndex index(fmt::format("{} {}", options_.op, options_.reader), paths);
-  cached_ = keeps ? index.read() : std::nullopt;
+  cached_ = keeps ? index.read() : nullptr;
   const std::vector<CountedFile> cached = cached_ ? cached_->files : std::vector<CountedFile>();
   g_reserved -= std::exchange(reserved_, 0);  // Gives back what an earlier try reserved.
   reserved_ = reserve_files(std::min(found.size(), options_.most_open));
@@ -325,7 +325,7 @@ FileSet::Listing FileSet::find(const ParallelFor& parallel, std::vector<std::str
   }
   listing.data = fmt::format("files={}, digest={:08x}", found.size(), digest_of(found, looks));
   listing.stamp = stamp_of_all(looks);
-  if (keeps && is_whole) keep_counts(index, cached_, looks);
+  if (keeps && is_whole) keep_counts(index, cached_.get(), looks);
   if (!is_whole) cached_.reset();  // Its files have other numbers.
   hold(looks);
   return listing;
@@ -444,7 +444,7 @@ KnownFile FileSet::known(size_t n) const {
   }
   const bool is_cached =
       cached_ && cached_->files[n].stamp == known.stamp && cached_->files[n].mark == listing_.files[n].mark;
-  if (known.offsets == nullptr && is_cached) known.offsets = cached_->offsets(n);
+  if (!known.offsets && is_cached && cached_->has_offsets(n)) known.offsets = KnownOffsets(cached_, n);
   return known;
 }
 

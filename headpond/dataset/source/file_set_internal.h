@@ -28,8 +28,8 @@ namespace headpond::internal {
 
 /// What is known of a file that is opened again, or whose counts were kept.
 struct KnownFile {
-  std::shared_ptr<const RecordIndex> offsets = nullptr;  ///< Offsets of an earlier object for this file, or null.
-  FileStamp stamp = {};  ///< The file that they belong to; FileStamp::is_proof() iff that was kept.
+  KnownOffsets offsets = {};  ///< Those of an earlier object for this file, or kept ones, or none.
+  FileStamp stamp = {};       ///< The file that they belong to; FileStamp::is_proof() iff that was kept.
 };
 
 /// Opens a file; throws Exception with the reader's error. Null: the file can be opened, but its records cannot be
@@ -45,7 +45,7 @@ class OpenSourceFile {
   template <class Open>
     requires std::is_invocable_v<const Open&, const std::string&, Offsets>
   OpenSourceFile(Open open)
-      : open_([open](const std::string& path, const KnownFile& known) { return open(path, known.offsets); }) {}
+      : open_([open](const std::string& path, const KnownFile& known) { return open(path, known.offsets.all()); }) {}
   template <class Open>
     requires std::is_invocable_v<const Open&, const std::string&, const KnownFile&>
   OpenSourceFile(Open open) : open_(std::move(open)) {}
@@ -157,7 +157,7 @@ class FileSet {
   mutable size_t reserved_ = 0;                                     // How much of kMostOpenOfAllSets is reserved.
   // File n is in the entry n modulo their number, which is guarded by the mutex of its number in opening_.
   mutable std::vector<Pooled> pool_;
-  mutable std::optional<CachedSet> cached_;  // Written as listing_.
+  mutable std::shared_ptr<const CachedSet> cached_;  // Written as listing_.
   mutable std::map<size_t, Failure> failed_ HEADPOND_GUARDED_BY(mu_);
   mutable std::vector<std::unique_ptr<const SourceFile>> replaced_ HEADPOND_GUARDED_BY(mu_);  // Texts may lie in them.
   mutable std::set<size_t> left_out_ HEADPOND_GUARDED_BY(mu_);  // Files whose skipped parts are in the log.

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <atomic>
 #include <latch>
 #include <set>
@@ -10,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/base/cpu.h"
 #include "headpond/base/mutex.h"
 
 namespace headpond::internal {
@@ -41,6 +43,22 @@ TEST(ParallelFor, UsesNoMoreThreadsThanAskedFor) {
 TEST(ParallelFor, RunsFewLongCallsAtOnce) {
   std::latch all_run(3);
   parallel_for(3, 3, [&](int64_t) { all_run.arrive_and_wait(); });
+}
+
+TEST(ParallelFor, StartsAllThreadsForLongCalls) {
+  std::latch all_run(16);
+  EXPECT_EQ(parallel_for(16, 16, [&](int64_t) { all_run.arrive_and_wait(); }), 16);
+}
+
+// One more than processors looks whether calls are long.
+TEST(ParallelFor, StartsFewThreadsForShortCalls) {
+  const auto few = std::min<int>(static_cast<int>(allowed_cpus().size()) + 1, 16);
+  int least = 16;
+  // On a busy machine a thread may have no processor, and its calls seem long.
+  for (int tries = 0; tries < 1000 && least > few; ++tries) {
+    least = std::min(least, parallel_for(16, 1000, [](int64_t) {}));
+  }
+  EXPECT_LE(least, few);
 }
 
 TEST(ParallelFor, ThrowsTheFirstExceptionAfterAllCalls) {

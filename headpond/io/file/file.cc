@@ -123,9 +123,9 @@ Result<void> write_pieces(const internal::Replacement& to, Pieces pieces, size_t
   return internal::write_all(to.file, small, to.written());
 }
 
-Result<void> fill_and_rename(internal::Replacement& to, Pieces pieces, size_t together) {
+Result<void> fill_and_rename(internal::Replacement& to, Pieces pieces, size_t together, bool is_synced) {
   HEADPOND_TRY(write_pieces(to, pieces, together));
-  HEADPOND_TRY(internal::sync_file(to.file, to.written()));
+  if (is_synced) HEADPOND_TRY(internal::sync_file(to.file, to.written()));
   HEADPOND_TRY(internal::close_file(to.file, to.written()));
   return to.commit();
 }
@@ -214,15 +214,19 @@ Result<void> write_file_atomically(const std::string& path, std::initializer_lis
 }
 
 Result<void> internal::write_pieces_atomically(const std::string& path, Pieces pieces, size_t together) {
+  return internal::replace_file(path, pieces, together, true);
+}
+
+Result<void> internal::replace_file(const std::string& path, Pieces pieces, size_t together, bool is_synced) {
   auto replacement = internal::make_replacement(path);
   if (!replacement) {
     return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
   }
-  if (auto done = fill_and_rename(*replacement, pieces, together); !done) {
+  if (auto done = fill_and_rename(*replacement, pieces, together, is_synced); !done) {
     replacement->drop();
     return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
   }
-  if (replacement->is_special()) return {};
+  if (replacement->is_special() || !is_synced) return {};
   const auto folder = std::filesystem::path(replacement->target).parent_path();
   return internal::sync_folder(folder.empty() ? "." : folder.string());
 }

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -88,6 +89,39 @@ Result<std::vector<std::string>> matches(const std::string& pattern) {
   return files;
 }
 
+// Names by '*' and '?' in one folder, which glob(3) finds in twice the time.
+bool is_of_one_folder(const std::string& pattern) {
+  const size_t name = pattern.rfind('/') + 1;
+  return pattern.find_first_of("[\\") == std::string::npos && pattern.find_first_of("*?") >= name;
+}
+
+Result<std::vector<std::string>> matches_in_folder(const std::string& pattern) {
+  const size_t name = pattern.rfind('/') + 1;
+  const std::string before = pattern.substr(0, name);
+  const std::string folder = name == 0 ? "." : name == 1 ? "/" : pattern.substr(0, name - 1);
+  std::vector<std::string> files;
+  const std::unique_ptr<DIR, int (*)(DIR*)> opened(::opendir(folder.c_str()), ::closedir);
+  int error = opened == nullptr ? errno : 0;
+  while (error == 0) {
+    errno = internal::injected_error("readdir");
+    const dirent* const entry = errno == 0 ? ::readdir(opened.get()) : nullptr;
+    if (entry == nullptr) {
+      error = errno;
+      break;
+    }
+    if (::fnmatch(&pattern[name], entry->d_name, FNM_PERIOD) != 0) continue;
+    std::string path = before + entry->d_name;
+    const bool is_other = entry->d_type == DT_DIR || (entry->d_type != DT_REG && is_folder(path));
+    if (!is_other) files.push_back(std::move(path));
+  }
+  if (error != 0 && error != ENOENT && error != ENOTDIR) {
+    return fail(internal::system_error("read the folder", folder, error));
+  }
+  if (files.empty()) return fail(ErrorKind::NotFound, fmt::format("no file matches {}", pattern));
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
 // The N of name@N.
 std::optional<std::string> shard_number(const std::string& pattern) {
   const size_t at = pattern.rfind('@');
@@ -117,7 +151,9 @@ Result<std::vector<std::string>> expand_files(const std::string& pattern) {
     return fail(ErrorKind::InvalidArgument, fmt::format("{}: a zero byte in a file name", pattern.c_str()));
   }
   if (::access(pattern.c_str(), F_OK) == 0) return std::vector<std::string>{pattern};
-  if (pattern.find_first_of("*?[") != std::string::npos) return matches(pattern);
+  if (pattern.find_first_of("*?[") != std::string::npos) {
+    return is_of_one_folder(pattern) ? matches_in_folder(pattern) : matches(pattern);
+  }
   if (const auto digits = shard_number(pattern)) return shards(pattern, *digits);
   return std::vector<std::string>{pattern};
 }

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/file/glob.h"
 
+#include <glob.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <string>
@@ -51,6 +53,40 @@ TEST_F(ExpandFiles, GoesThroughFoldersThatMatch) {
   }
   make("c");
   EXPECT_THAT(names("*/x"), ElementsAre("a/x", "b/x"));
+}
+
+// Those without folders that match are found without it.
+TEST_F(ExpandFiles, AreThoseOfGlob) {
+  std::filesystem::create_directories(folder_.file("d/e"));
+  for (const char* const name :
+       {"a", "ab", "a.b", ".a", "..a", "a b", "a\n", "a\xff", "\xc3\xa4", "a]", "a-", "d/a", "A*"}) {
+    make(name);
+  }
+  std::filesystem::create_symlink("none", folder_.file("ax"));
+  std::filesystem::create_symlink("ab", folder_.file("ay"));
+  const auto by_glob = [](const std::string& pattern) {
+    glob_t found = {};
+    std::vector<std::string> files;
+    if (::glob(pattern.c_str(), GLOB_MARK, nullptr, &found) == 0)
+      files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+    ::globfree(&found);
+    std::erase_if(files, [](const std::string& file) { return file.ends_with('/'); });
+    std::sort(files.begin(), files.end());
+    return files;
+  };
+  const std::string before = std::filesystem::current_path();
+  std::filesystem::current_path(folder_.path());
+  const std::string path = folder_.path();
+  for (const std::string& in :
+       std::vector<std::string>{"", "./", "d/", "d//", "d/../", path + "/", path + "//", "/", "/proc/self/"}) {
+    for (const char* const name : {"*", "?", "a*", "a?", ".*", "*.*", "??", "*b", "a*b*", "*-", "*]", "*e", "s*"}) {
+      const auto found = expand_files(in + name);
+      EXPECT_EQ(found ? *found : std::vector<std::string>(), by_glob(in + name)) << in + name;
+    }
+  }
+  EXPECT_THAT(expand_files(std::string("a?")).value(), ElementsAre("a\n", "a-", "a]", "ab", "ax", "ay", "a\xff"))
+      << "control";
+  std::filesystem::current_path(before);
 }
 
 TEST_F(ExpandFiles, NothingThatMatchesIsNotFound) {

@@ -2,6 +2,8 @@
 // A new file that takes the place of another one by a rename.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
 
 #include "headpond/base/status.h"
@@ -26,5 +28,10 @@ struct Replacement {
 /// Creates the new file, with the mode of the file that find_replaced() (file_writer.h) finds for `path`. A pipe or a
 /// device is opened instead, which blocks until a pipe has a reader.
 Result<Replacement> make_replacement(const std::string& path);
+
+/// Does write_pieces_atomically() (file.h). Without `is_synced` it does not wait for the disk: after a power failure
+/// the file may be the old one, none, or have any bytes, which its reader must notice.
+Result<void> replace_file(const std::string& path, std::span<const std::span<const std::byte>> pieces, size_t together,
+                          bool is_synced);
 
 }  // namespace headpond::internal

@@ -36,8 +36,8 @@ std::atomic<int> most_unmapped = quarter_of_descriptors();
 
 class KnownRecords::State {
  public:
-  State(std::string path, std::shared_ptr<const RecordIndex> known, const FileStamp& stamp, UniqueFd file)
-      : path_(std::move(path)), index_(std::move(known)), stamp_(stamp), file_(std::move(file)) {
+  State(std::string path, KnownOffsets known, const FileStamp& stamp, UniqueFd file)
+      : path_(std::move(path)), known_(std::move(known)), stamp_(stamp), file_(std::move(file)) {
     ++g_unmapped;
   }
   ~State() {
@@ -48,13 +48,17 @@ class KnownRecords::State {
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
-  const std::shared_ptr<const RecordIndex>& index() const { return index_; }
+  const KnownOffsets& known() const { return known_; }
+  std::shared_ptr<const RecordIndex> index() const {
+    const RecordFile* const mapped = mapped_.load(std::memory_order_acquire);
+    return mapped != nullptr ? mapped->index() : known_.all();
+  }
 
   std::optional<Payload> read_first(uint64_t i) {
     const bool was_asked = is_asked_.load(std::memory_order_relaxed) || is_asked_.exchange(true);
-    if (was_asked || i >= index_->size()) return std::nullopt;
-    const uint64_t begin = index_->offset(i), bytes = index_->offset(i + 1) - begin;
-    if (bytes > kMostRead) return std::nullopt;
+    const auto range = was_asked ? std::nullopt : known_.range(i);
+    if (!range || range->end - range->begin > kMostRead) return std::nullopt;
+    const uint64_t begin = range->begin, bytes = range->end - begin;
     auto frame = std::make_unique_for_overwrite<std::byte[]>(bytes);
     {
       const MutexLock lock(mu_);
@@ -85,13 +89,21 @@ class KnownRecords::State {
   Result<const RecordFile*> map(const FileFacts& facts) HEADPOND_REQUIRES(mu_) {
     auto mapped = MappedFile::of(file_, facts, path_);
     if (!mapped) return fail(std::move(mapped).error());
-    if (stamp_from(facts) != stamp_ && !is_same_content(mark_of(**mapped), index_->mark())) {
-      return fail(ErrorKind::DataLoss,
-                  fmt::format("{}: it has changed since its records were counted, or is another file", path_));
+    if (stamp_from(facts) != stamp_ && !is_same_content(mark_of(**mapped), known_.mark())) return changed();
+    auto index = known_.all();
+    if (index == nullptr) {
+      auto made = RecordIndex::make(**mapped);
+      if (!made) return fail(std::move(made).error());
+      if (made->size() != known_.size()) return changed();
+      index = std::make_shared<const RecordIndex>(std::move(*made));
     }
-    mapped_.store(RecordFile::of_known(std::move(*mapped), index_).release(), std::memory_order_release);
+    mapped_.store(RecordFile::of_known(std::move(*mapped), std::move(index)).release(), std::memory_order_release);
     close();
     return mapped_.load(std::memory_order_relaxed);
+  }
+  tl::unexpected<Error> changed() const {
+    return fail(ErrorKind::DataLoss,
+                fmt::format("{}: it has changed since its records were counted, or is another file", path_));
   }
   void close() HEADPOND_REQUIRES(mu_) {
     if (!file_) return;
@@ -100,7 +112,7 @@ class KnownRecords::State {
   }
 
   const std::string path_;
-  const std::shared_ptr<const RecordIndex> index_;
+  const KnownOffsets known_;
   const FileStamp stamp_;
   std::atomic<const RecordFile*> mapped_ = nullptr;  // Owned.
   std::atomic<bool> is_asked_ = false;
@@ -111,10 +123,9 @@ class KnownRecords::State {
 KnownRecords::KnownRecords(std::unique_ptr<State> state) : state_(std::move(state)) {}
 KnownRecords::~KnownRecords() = default;
 
-Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path,
-                                                         std::shared_ptr<const RecordIndex> known,
+Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path, KnownOffsets known,
                                                          const FileStamp& stamp) {
-  if (!stamp.is_proof() || known == nullptr) return nullptr;
+  if (!stamp.is_proof() || !known) return nullptr;
   auto file = open_file(path, O_RDONLY | O_NONBLOCK);
   if (!file) return fail(std::move(file).error());
   const auto facts = examine_regular(*file, path);
@@ -130,6 +141,8 @@ Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path
 
 std::optional<KnownRecords::Payload> KnownRecords::read_first(uint64_t i) const { return state_->read_first(i); }
 Result<const RecordFile*> KnownRecords::file() const { return state_->file(); }
-const std::shared_ptr<const RecordIndex>& KnownRecords::index() const { return state_->index(); }
+uint64_t KnownRecords::size() const { return state_->known().size(); }
+const FileMark& KnownRecords::mark() const { return state_->known().mark(); }
+std::shared_ptr<const RecordIndex> KnownRecords::index() const { return state_->index(); }
 
 }  // namespace headpond::internal

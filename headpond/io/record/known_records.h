@@ -27,9 +27,9 @@ extern std::atomic<int> most_unmapped;
 /// Thread-safe.
 class KnownRecords {
  public:
-  /// Null iff the file is not the one of `stamp` any more, or that is no proof; then compare its content. Other errors
-  /// as those of MappedFile::open().
-  static Result<std::unique_ptr<KnownRecords>> open(const std::string& path, std::shared_ptr<const RecordIndex> known,
+  /// Null iff the file is not the one of `stamp` any more, or that is no proof, or nothing is `known`; then compare its
+  /// content. Other errors as those of MappedFile::open().
+  static Result<std::unique_ptr<KnownRecords>> open(const std::string& path, KnownOffsets known,
                                                     const FileStamp& stamp);
   ~KnownRecords();
   KnownRecords(const KnownRecords&) = delete;
@@ -44,9 +44,12 @@ class KnownRecords {
   /// first call, and for what cannot be read, is damaged, or has more than 64 KiB.
   std::optional<Payload> read_first(uint64_t i) const;
   /// The file, mapped. DataLoss iff it has changed meanwhile; otherwise errors as those of MappedFile::open(), after
-  /// which the next call tries again. It lives as long as this.
+  /// which the next call tries again. It lives as long as this. Offsets that turn out to be damaged are made anew.
   Result<const RecordFile*> file() const;
-  const std::shared_ptr<const RecordIndex>& index() const;
+  uint64_t size() const;
+  const FileMark& mark() const;
+  /// Null if the offsets are damaged and the file is not mapped yet.
+  std::shared_ptr<const RecordIndex> index() const;
 
  private:
   class State;

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -147,6 +149,32 @@ TEST_F(KnownRecordsTest, WhatCannotBeReadIsAskedForAgain) {
     EXPECT_THAT(mapped(*records, 0), HasSubstr("cannot map"));
   }
   EXPECT_EQ(mapped(*records, 0), "a");
+}
+
+// Offsets in an entry that somebody damaged.
+TEST_F(KnownRecordsTest, DamagedOffsetsAreMadeAnew) {
+  setenv("XDG_CACHE_HOME", folder_.file("cache").c_str(), 1);
+  look();
+  const SetIndex set("x", std::vector{path_, path_});
+  const CountedFile counted{stamp_, index_->mark(), 3};
+  ASSERT_TRUE(set.keep(std::vector{counted, counted}, {{index_, index_}}));
+  const auto opened = [&](size_t n) {
+    const KnownOffsets known(set.read(), n);
+    return KnownRecords::open(path_, known, stamp_).value();
+  };
+  auto bytes = test::get_file(set.path());
+  bytes[bytes.size() - 5] ^= std::byte{1};  // The last offset of the second file.
+  test::put_file(set.path(), bytes);
+  const auto whole = opened(0), damaged = opened(1);
+  EXPECT_EQ(text(whole->read_first(2)), "ccc") << "control";
+  EXPECT_EQ(damaged->size(), 3U);
+  EXPECT_EQ(text(damaged->read_first(2)), "none");
+  EXPECT_EQ(damaged->index(), nullptr);
+  for (uint64_t i = 0; i < 3; ++i) EXPECT_EQ(mapped(*damaged, i), mapped(*whole, i));
+  ASSERT_NE(damaged->index(), nullptr);
+  EXPECT_EQ(damaged->index()->offset(3), index_->offset(3));
+  EXPECT_FALSE(std::filesystem::exists(set.path())) << "so that the next program makes it anew";
+  unsetenv("XDG_CACHE_HOME");
 }
 
 }  // namespace

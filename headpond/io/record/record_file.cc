@@ -4,15 +4,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
-#include <filesystem>
 #include <memory>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/log.h"
 #include "headpond/io/file/bytes_read.h"
-#include "headpond/io/file/file.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/named_error_internal.h"
@@ -32,10 +32,9 @@ void tell_not_kept(const std::string& path, const Error& why) {
 }
 
 void keep(const RecordIndex& index, const std::string& path, const std::string& owner, const std::string& where) {
-  const auto folder = internal::make_folders(std::filesystem::path(where).parent_path().string());
-  const auto kept = folder ? write_file_atomically(where, {index.to_bytes(owner)}) : folder;
+  const std::vector<std::byte> bytes = index.to_bytes(owner);
+  const auto kept = internal::write_cached(where, std::array{std::span<const std::byte>(bytes)});
   if (!kept) tell_not_kept(path, kept.error());
-  if (kept) internal::remove_unused_beside(where);
 }
 
 struct IndexBefore {

@@ -98,6 +98,26 @@ TEST_F(RecordFileTest, MakesADamagedOrStaleIndexAnew) {
   EXPECT_EQ(RecordFile::open(path()).value()->size(), 6U);
 }
 
+// As a power failure leaves it: cut, or with zeros for what did not reach the disk.
+TEST_F(RecordFileTest, MakesATornIndexAnew) {
+  put(kRecords);
+  ASSERT_TRUE(RecordFile::open(path()));
+  const Bytes good = get_file(index());
+  for (size_t whole = 0; whole < good.size(); ++whole) {
+    Bytes zeros = prefix(good, whole);
+    zeros.resize(good.size());
+    for (const Bytes& torn : {prefix(good, whole), zeros}) {
+      if (torn == good) continue;
+      put_file(index(), torn);
+      const auto file = RecordFile::open(path()).value();
+      EXPECT_FALSE(file->index_was_kept()) << whole;
+      EXPECT_EQ(all(*file), kRecords) << whole;
+      EXPECT_EQ(get_file(index()), good) << whole;
+    }
+  }
+  EXPECT_TRUE(RecordFile::open(path()).value()->index_was_kept()) << "control";
+}
+
 TEST_F(RecordFileTest, GoesOnWithoutACacheFolderThatCanBeWritten) {
   put(kRecords);
   put_file(folder_.file("cache"), {});

@@ -105,8 +105,8 @@ class ReadyRecords final : public internal::SourceFile {
   ReadyRecords(std::unique_ptr<internal::KnownRecords> records, std::shared_ptr<const Damage> damage)
       : records_(std::move(records)), damage_(std::move(damage)) {}
 
-  int64_t size() const override { return static_cast<int64_t>(records_->index()->size()); }
-  std::optional<FileMark> mark() const override { return records_->index()->mark(); }
+  int64_t size() const override { return static_cast<int64_t>(records_->size()); }
+  std::optional<FileMark> mark() const override { return records_->mark(); }
   std::shared_ptr<const RecordIndex> offsets() const override { return records_->index(); }
   Got at(int64_t i, Context& context, OutputSlots, Element& out) const override {
     const auto record = static_cast<uint64_t>(i);
@@ -189,7 +189,8 @@ std::unique_ptr<const internal::SourceFile> open_records(const std::string& path
   }
   auto ready = value_or_throw(internal::KnownRecords::open(path, known.offsets, known.stamp));
   if (ready != nullptr) return std::make_unique<ReadyRecords>(std::move(ready), std::move(damage));
-  auto plain = RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, known.offsets);
+  auto plain =
+      RecordFile::open(path, {.keep_index = options.keep_index, .allow_damaged_end = skips}, known.offsets.all());
   if (plain) return std::make_unique<Records>(std::move(*plain), std::move(damage));
   if (plain.error().kind() != ErrorKind::Unimplemented) throw Exception(advised(plain.error(), skips));
   if (options.compression == Compression::none) {  // Says that the file is compressed.

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "headpond/base/mutex.h"
+#include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/index/cached_files_internal.h"
 
@@ -20,6 +21,14 @@ int64_t now_since_1970() {
 }
 
 }  // namespace
+
+Result<void> write_cached(const std::string& path, std::span<const std::span<const std::byte>> pieces) {
+  constexpr size_t kTogether = size_t{1} << 20;
+  HEADPOND_TRY(make_folders(fs::path(path).parent_path().string()));
+  HEADPOND_TRY(replace_file(path, pieces, kTogether, false));
+  remove_unused_beside(path);
+  return {};
+}
 
 void note_use(const std::string& path, int64_t modified_ns) {
   if (now_since_1970() - modified_ns < kDayNs) return;

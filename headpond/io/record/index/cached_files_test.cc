@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <string>
+#include <vector>
 
+#include "headpond/base/mutex.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/index/cached_files_internal.h"
+#include "headpond/io/record/index/cached_index_internal.h"
+#include "headpond/io/record/index/set_index.h"
 #include "headpond/io/record/record_file.h"
 #include "headpond/io/record/record_test_internal.h"
+#include "headpond/io/text/line_file.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -78,6 +87,39 @@ TEST_F(CachedFiles, TheIndexOfAFileThatIsReadStays) {
   remove_unused(folder_.file("headpond/records"));
   EXPECT_TRUE(std::filesystem::exists(used));
   EXPECT_FALSE(std::filesystem::exists(unused));
+  unsetenv("XDG_CACHE_HOME");
+}
+
+std::vector<std::string> calls_of(const std::function<void()>& what) {
+  std::vector<std::string> calls;
+  Mutex mu;
+  const FaultInjection hook([&](std::string_view call) {
+    const MutexLock lock(mu);
+    calls.emplace_back(call);
+    return Fault{};
+  });
+  what();
+  return calls;
+}
+
+// They have checksums: what a power failure leaves of them is noticed, and made anew.
+TEST_F(CachedFiles, AreWrittenWithoutAWaitForTheDisk) {
+  setenv("XDG_CACHE_HOME", folder_.path().c_str(), 1);
+  const std::string records = folder_.file("records"), lines = folder_.file("lines");
+  test::put_file(records, test::frames_of({"one", "two"}));
+  test::put_file(lines, std::vector(size_t{1} << 19, std::byte{'\n'}));
+  youngest_indexed_ns = -1'000'000'000;
+  const auto no_sync = testing::AllOf(testing::Contains("rename"), testing::Not(testing::Contains("fsync")));
+  EXPECT_THAT(calls_of([&] { ASSERT_TRUE(RecordFile::open(records)); }), no_sync);
+  EXPECT_THAT(calls_of([&] { ASSERT_TRUE(LineFile::open(lines)); }), no_sync);
+  const SetIndex set("lines", std::vector<std::string>{records, lines});
+  EXPECT_THAT(calls_of([&] { ASSERT_TRUE(set.keep(std::vector<CountedFile>(2))); }), no_sync);
+  EXPECT_TRUE(RecordFile::open(records).value()->index_was_kept());
+  EXPECT_TRUE(LineFile::open(lines).value()->index_was_kept());
+  youngest_indexed_ns = 2'000'000'000;
+  EXPECT_TRUE(set.read());
+  EXPECT_THAT(calls_of([&] { ASSERT_TRUE(write_file_atomically(lines, {})); }), testing::Contains("fsync"))
+      << "control";
   unsetenv("XDG_CACHE_HOME");
 }
 

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <array>
 #include <chrono>
-#include <filesystem>
+#include <cstddef>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "headpond/base/log.h"
-#include "headpond/io/file/file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/index/cached_index_internal.h"
@@ -39,10 +41,9 @@ void CachedIndex::keep(const RecordIndex& index) const {
   const auto now = examine_path(file_.path());
   if (!now || now->size != mark_.size || now->modified_ns != mark_.modified_ns || now->changed_ns != changed_ns_)
     return;
-  const auto folder = internal::make_folders(std::filesystem::path(where_).parent_path().string());
-  const auto kept =
-      folder ? write_file_atomically(where_, {index.to_bytes(owner_path(file_.path()), reader_)}) : folder;
-  if (kept) return remove_unused_beside(where_);
+  const std::vector<std::byte> bytes = index.to_bytes(owner_path(file_.path()), reader_);
+  const auto kept = write_cached(where_, std::array{std::span<const std::byte>(bytes)});
+  if (kept) return;
   log(LogLevel::info, fmt::format("the record index of {} is not kept: {}", file_.path(), kept.error().to_string()));
 }
 

@@ -246,6 +246,26 @@ TEST_P(CachedIndexTest, ThatIsDamagedIsMadeAnew) {
   EXPECT_EQ(read().records, expected.records);
 }
 
+// As a power failure leaves it: cut, or with zeros for what did not reach the disk.
+TEST_P(CachedIndexTest, ThatIsTornIsMadeAnew) {
+  put(content());
+  const Read expected = read();
+  const auto good = test::get_file(index_file());
+  ASSERT_GT(good.size(), 4096U);
+  for (const size_t whole : {size_t{0}, size_t{4096}, (good.size() - 1) / 4096 * 4096, good.size() - 1}) {
+    auto zeros = std::vector(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(whole));
+    zeros.resize(good.size());
+    for (const auto& torn : {std::vector(zeros.begin(), zeros.begin() + static_cast<std::ptrdiff_t>(whole)), zeros}) {
+      put_file(index_file(), torn);
+      const Read found = read();
+      EXPECT_FALSE(found.was_cached) << whole;
+      EXPECT_EQ(found.records, expected.records) << whole;
+      EXPECT_EQ(test::get_file(index_file()), good) << whole;
+    }
+  }
+  EXPECT_TRUE(read().was_cached) << "control";
+}
+
 // An index with a right checksum and wrong offsets, as only somebody who wants to do harm would write it.
 TEST_P(CachedIndexTest, ThatIsWrongNeverGivesAWrongRecord) {
   put(content());

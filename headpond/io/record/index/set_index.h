@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -58,22 +59,56 @@ struct CountedFile {
   bool operator==(const CountedFile&) const = default;
 };
 
+/// Where a record begins and ends in its file.
+struct RecordRange {
+  uint64_t begin, end;
+};
+
 /// The cached entry of one data set. Thread-safe.
 class CachedSet {
  public:
   std::vector<CountedFile> files;
-  /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones. It may outlive this.
+  /// Where the records of file n are; null if the entry has no offsets of it, or damaged ones: then the entry is
+  /// removed, so that it is made anew. It may outlive this.
   std::shared_ptr<const RecordIndex> offsets(size_t n) const;
+  bool has_offsets(size_t n) const { return tables_[n].bytes > 0; }
 
  private:
   friend class SetIndex;
+  friend class KnownOffsets;
+  std::optional<RecordRange> range(size_t n, uint64_t i) const;
+  void remove() const;
   struct Table {
     uint64_t at, bytes;  // In the mapped file.
     int64_t changed_ns;
-    uint32_t crc;
+    uint32_t sums_crc;
   };
   std::vector<Table> tables_;
   std::shared_ptr<const MappedFile> file_;
+  std::shared_ptr<const internal::UniqueFd> open_;  // The same file.
+};
+
+/// The offsets of one file, in memory or in a cached entry. Thread-safe.
+class KnownOffsets {
+ public:
+  KnownOffsets() = default;
+  KnownOffsets(std::shared_ptr<const RecordIndex> offsets) : offsets_(std::move(offsets)) {}
+  /// REQUIRES: has_offsets(n).
+  KnownOffsets(std::shared_ptr<const CachedSet> set, size_t n) : set_(std::move(set)), n_(n) {}
+
+  explicit operator bool() const { return offsets_ != nullptr || set_ != nullptr; }
+  /// The number of records. REQUIRES: there are offsets, here and below.
+  uint64_t size() const;
+  const FileMark& mark() const;
+  /// Where record i begins and ends, read without the rest of the entry; nullopt: ask all().
+  std::optional<RecordRange> range(uint64_t i) const;
+  /// Null if they turned out to be damaged, see CachedSet; also if there are none.
+  std::shared_ptr<const RecordIndex> all() const;
+
+ private:
+  std::shared_ptr<const RecordIndex> offsets_;
+  std::shared_ptr<const CachedSet> set_;
+  size_t n_ = 0;
 };
 
 /// The counts of one data set: of these files, in this order, read in this way. Thread-safe.
@@ -82,8 +117,8 @@ class SetIndex {
   /// `reader` says how records are counted: the name of the source and its options.
   SetIndex(std::string_view reader, std::span<const std::string> paths);
 
-  /// The cached entry; nullopt if there is none, if it is damaged, or without a cache folder.
-  std::optional<CachedSet> read() const;
+  /// The cached entry; null if there is none, if it is damaged, or without a cache folder.
+  std::shared_ptr<const CachedSet> read() const;
   /// Replaces the cached entry. An error is for information: the counts will be made again. `offsets`: those of each
   /// file, or null; only those without extra() that end where the file does are written. REQUIRES: one of `files` for
   /// each path; as many offsets, or none.

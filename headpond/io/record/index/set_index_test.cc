@@ -4,8 +4,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
+#include <memory>
+#include <utility>
 
 #include "headpond/io/file/file.h"
 #include "tests/test_files.h"
@@ -26,6 +30,10 @@ class SetIndexTest : public testing::Test {
     RecordIndex index({10, -5, 1, 2}, 7);
     for (const uint64_t offset : {0, 4, 5, 10}) index.add(offset);
     return std::make_shared<const RecordIndex>(std::move(index));
+  }
+
+  static size_t sums_of_one_file(uint64_t records, uint64_t scale) {
+    return ((records + 1) * (scale == 1 ? 4 : 8) + 1023) / 1024 * sizeof(uint32_t);
   }
 
   const test::TempFolder cache_;
@@ -105,17 +113,70 @@ TEST_F(SetIndexTest, GivesNoDamagedOffsets) {
   const SetIndex index("lines", paths_);
   ASSERT_TRUE(index.keep(counts_, offsets_));
   const std::vector<std::byte> whole = read_file(index.path()).value();
-  for (size_t back = 1; back <= offsets_[0]->table().size(); ++back) {
+  for (size_t back = 1; back <= offsets_[0]->table().size() + sizeof(uint32_t); ++back) {
     std::vector<std::byte> damaged = whole;
     damaged[whole.size() - back] ^= std::byte{1};
     test::put_file(index.path(), damaged);
     EXPECT_EQ(files_of(index), counts_) << back;
-    EXPECT_EQ(index.read()->offsets(0), nullptr) << back;
+    const auto cached = index.read();
+    for (uint64_t i = 0; i < 3; ++i) EXPECT_FALSE(KnownOffsets(cached, 0).range(i)) << back;
+    EXPECT_EQ(cached->offsets(0), nullptr) << back;
     test::put_file(index.path(), std::span(whole).first(whole.size() - back));
     EXPECT_EQ(files_of(index), std::nullopt) << back;
   }
   test::put_file(index.path(), whole);
   EXPECT_NE(index.read()->offsets(0), nullptr) << "control";
+}
+
+// A file of 4 GiB or more has offsets of eight bytes.
+TEST_F(SetIndexTest, GivesTheRangeOfEachRecord) {
+  for (const uint64_t scale : {uint64_t{1}, uint64_t{1} << 33}) {
+    constexpr uint64_t kRecords = 1000;  // In several blocks.
+    const FileMark mark{kRecords * (kRecords + 1) / 2 * scale, -5, 1, 2};
+    RecordIndex made(mark, 7);
+    for (uint64_t i = 0; i <= kRecords; ++i) made.add(i * (i + 1) / 2 * scale);
+    const std::vector<CountedFile> counts = {{{mark.size, -5, 7, 8, 9}, mark, kRecords}, counts_[1]};
+    const SetIndex index("lines", paths_);
+    ASSERT_TRUE(index.keep(counts, {{std::make_shared<const RecordIndex>(std::move(made)), nullptr}}));
+    const auto cached = index.read();
+    EXPECT_FALSE(cached->has_offsets(1));
+    ASSERT_TRUE(cached->has_offsets(0));
+    const KnownOffsets known(cached, 0);
+    EXPECT_EQ(known.size(), kRecords);
+    EXPECT_EQ(known.mark(), mark);
+    for (uint64_t i = 0; i < kRecords; ++i) {
+      const auto range = known.range(i);
+      ASSERT_TRUE(range) << i;
+      EXPECT_EQ(range->begin, i * (i + 1) / 2 * scale) << i;
+      EXPECT_EQ(range->end, (i + 1) * (i + 2) / 2 * scale) << i;
+      const auto in_memory = KnownOffsets(known.all()).range(i);
+      EXPECT_TRUE(in_memory && in_memory->begin == range->begin && in_memory->end == range->end) << i;
+    }
+    EXPECT_FALSE(known.range(kRecords));
+    EXPECT_FALSE(KnownOffsets(known.all()).range(kRecords));
+    auto damaged = read_file(index.path()).value();
+    damaged[damaged.size() - sums_of_one_file(kRecords, scale) - 1] ^= std::byte{1};  // In the last block.
+    test::put_file(index.path(), damaged);
+    const auto torn = index.read();
+    EXPECT_TRUE(KnownOffsets(torn, 0).range(0)) << "what is whole is given";
+    EXPECT_FALSE(KnownOffsets(torn, 0).range(kRecords - 1));
+    EXPECT_EQ(KnownOffsets(torn, 0).all(), nullptr);
+  }
+}
+
+// As a power failure leaves it: each page is there, or has zeros.
+TEST_F(SetIndexTest, OneWithDamagedOffsetsIsRemoved) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  std::vector<std::byte> torn = read_file(index.path()).value();
+  EXPECT_NE(index.read()->offsets(0), nullptr);
+  EXPECT_TRUE(std::filesystem::exists(index.path())) << "control";
+  const size_t table = offsets_[0]->table().size() + sizeof(uint32_t);
+  std::fill(torn.end() - static_cast<std::ptrdiff_t>(table), torn.end(), std::byte{0});
+  test::put_file(index.path(), torn);
+  EXPECT_EQ(files_of(index), counts_) << "the counts have a checksum of their own";
+  EXPECT_EQ(index.read()->offsets(0), nullptr);
+  EXPECT_EQ(files_of(index), std::nullopt) << "so all of it is made anew";
 }
 
 TEST_F(SetIndexTest, WithoutACacheFolderNothingIsKept) {
