@@ -24,7 +24,8 @@ class RowsKernel : public Kernel {
   /// discarded; after a rewrite it may be of old and new values. So an index that is checked is copied first: read
   /// twice, it may be two numbers.
   virtual bool takes_lent() const { return false; }
-  /// True iff run_two() may take less time than run() twice. It is called for neighbours, if none of them fails.
+  /// True iff run_two() may take less time than run() twice. It is called for neighbouring
+  /// rows of a batch; if one of them fails or has a defect, run() makes them again, one by one.
   virtual bool takes_two() const { return false; }
   /// run() of two samples. The results are those of one run() after the other: nothing of a sample depends on the
   /// other. REQUIRES: the calls have one scratch.

@@ -139,7 +139,7 @@ class RowsBuffer final : public ReorderBuffer {
   }
 
  protected:
-  int64_t rows_together() const override { return together_; }
+  int64_t rows_together() const override { return in_place_ ? together_ : 1; }
   std::vector<OperatorCost> operator_costs() const override { return costs_.costs(); }
   std::vector<const Node*> operator_nodes() const override { return costs_.nodes(); }
 

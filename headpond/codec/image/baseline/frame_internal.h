@@ -83,8 +83,9 @@ struct Frame {
   size_t data = 0;               ///< Where the scan's data begins.
   std::array<HuffmanTable, 4> dc_tables, ac_tables;
 
-  /// Uses tables of `other` where they are the same. REQUIRES: both frames are of files that were read; `other` stays
-  /// as it is.
+  /// Uses tables of `other` where they are the same. REQUIRES: both frames are of files that were read; `other` is not
+  /// read anew while this one is in use. A table that one of them extends to two values a look serves the other as it
+  /// is.
   void share_tables(const Frame& other);
   int64_t mcu_width() const { return int64_t{8} * components[0].across; }
   int64_t mcu_height() const { return int64_t{8} * components[0].down; }

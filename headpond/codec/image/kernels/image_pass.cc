@@ -114,7 +114,7 @@ class ImageMaking {
   Result<void> copy(const NormalizePass* normalize) {
     const bool flips = geometry_.flips_rows;
     if (decode_ != nullptr && normalize == nullptr && !flips) {
-      return decode(base_, make_result(base_.height, base_.width, nullptr));
+      return decode(base_, make_result(base_.height, base_.width, nullptr), true);
     }
     ImageView view;
     HEADPOND_TRY(borrow(base_, view));
@@ -160,7 +160,7 @@ class ImageMaking {
     if (rows.size == 0 || columns.size == 0) {
       // Nothing is seen of the image; but a broken file is an error all the same.
       std::array<std::byte, 4> pixel;
-      return decode_ == nullptr ? Result<void>() : decode({0, 0, 1, 1}, pixel.data());
+      return decode_ == nullptr ? Result<void>() : decode({0, 0, 1, 1}, pixel.data(), false);
     }
     if (pads_first_) return fetch_padded(view);
     const int64_t top = rows.from(), left = columns.from();
@@ -171,7 +171,7 @@ class ImageMaking {
   Result<void> borrow(const ImageWindow& part, ImageView& view) {
     if (decode_ != nullptr) {
       std::byte* const pixels = memory_for(part, scratch_.pixels, pixels_);
-      HEADPOND_TRY(decode(part, pixels));
+      HEADPOND_TRY(decode(part, pixels, pixels == scratch_.pixels.data()));
       view = {pixels, dtype_, part.height, part.width, channels_, part.width * static_cast<int64_t>(pixel_)};
       return {};
     }
@@ -193,11 +193,12 @@ class ImageMaking {
     return kept.data();
   }
 
-  Result<void> decode(const ImageWindow& part, std::byte* to) {
+  // `lasts`: `to` is memory that is there after this object is gone.
+  Result<void> decode(const ImageWindow& part, std::byte* to, bool lasts) {
     const FilePart wanted = {part, options_.ratio, to};
     if (asked_ != nullptr) {
-      *asked_ = wanted;
-      return fail(ErrorKind::Cancelled, "");
+      if (lasts) *asked_ = wanted;
+      return fail(ErrorKind::Cancelled, "only asked what is decoded");
     }
     if (scratch_.decoded == wanted) return {};
     const auto defects = scratch_.file.decode(part, options_.ratio, to);

@@ -18,23 +18,42 @@ struct KernelPairs::Sample {
   OutputSlot target;
 };
 
+namespace {
+
+// What is counted beside the values, as it was before unless keep() is called: the caller makes the samples again.
+class Counts {
+ public:
+  explicit Counts(Context& context)
+      : context_(context), defects_(context.scratch().defects.count), left_out_(context.left_out) {}
+  ~Counts() {
+    if (is_kept_) return;
+    context_.scratch().defects.count = defects_;
+    context_.left_out = left_out_;
+  }
+  Counts(const Counts&) = delete;
+  Counts& operator=(const Counts&) = delete;
+  bool have_defects() const { return context_.scratch().defects.count > defects_; }
+  void keep() { is_kept_ = true; }
+
+ private:
+  Context& context_;
+  const int64_t defects_, left_out_;
+  bool is_kept_ = false;
+};
+
+}  // namespace
+
 bool KernelPairs::fill(const View& input, std::span<const int64_t> positions, std::span<const RandomKey> random_keys,
                        Context& context, OutputSlots columns, uint64_t* keys) const {
-  // Texts would have to live as long as the view.
-  const auto is_bytes = [](const FieldSpec& field) { return field.dtype == DType::bytes; };
-  if (std::ranges::any_of(out_, is_bytes)) return false;
-  const int64_t defects = context.scratch().defects.count, left_out = context.left_out;
+  Counts counts(context);
   ColumnsLeft left(columns, keys);
   while (!positions.empty()) {
     const auto two = positions.first(std::min(positions.size(), size_t{2}));
-    if (!fill_two(input, two, random_keys, context, left.columns(), left.keys())) {
-      context.scratch().defects.count = defects;  // The caller asks again.
-      context.left_out = left_out;
-      return false;
-    }
+    if (!fill_two(input, two, random_keys, context, left.columns(), left.keys()) || counts.have_defects()) return false;
     positions = positions.subspan(two.size());
     if (!positions.empty()) left.pass(two.size());
   }
+  counts.keep();
   return true;
 }
 

@@ -17,7 +17,8 @@ class KernelPairs {
   /// `field`: its index. `out`: the fields after the map.
   KernelPairs(const RowsKernel& kernel, size_t field, const Spec& out) : kernel_(kernel), field_(field), out_(out) {}
 
-  /// As View::fill: false too if a sample is none, its kernel fails, or a column is of dtype bytes.
+  /// As View::fill: false too if a sample is none, its kernel fails, or has a defect, which at() tells. REQUIRES: no
+  /// column is of dtype bytes.
   bool fill(const View& input, std::span<const int64_t> positions, std::span<const RandomKey> random_keys,
             Context& context, OutputSlots columns, uint64_t* keys) const;
 

@@ -120,6 +120,9 @@ std::optional<KernelPairs> pairs_of(const Spec& out, const Plan& plan, const Ker
   if (plan.fields.size() != 1 || plan.companion || run.kernels.size() != 1) return std::nullopt;
   const auto* const kernel = dynamic_cast<const RowsKernel*>(run.kernels[0].get());
   if (kernel == nullptr || !kernel->takes_two()) return std::nullopt;
+  // Texts would have to live as long as the view.
+  const auto is_bytes = [](const FieldSpec& field) { return field.dtype == DType::bytes; };
+  if (std::ranges::any_of(out, is_bytes)) return std::nullopt;
   return KernelPairs(*kernel, plan.fields[0].index, out);
 }
 
