@@ -111,35 +111,33 @@ inline void QueueState::look_at_bytes(const Element& element, int64_t put) {
 
 // Elements first, first + 1, ... go in.
 [[gnu::noinline]] void QueueState::show_put(uint64_t first, int64_t count, WaitContext& context) {
-  const uint64_t end = first + static_cast<uint64_t>(count);
-  if (!shown_.is_recorded()) return ShownElements::look_later(shown_puts_, end);
+  if (!shown_.is_recorded()) return;
   const int64_t now = now_ns();
+  const uint64_t end = first + static_cast<uint64_t>(count);
   for (uint64_t next = shown_.next(first); next < end; next = shown_.next(next + 1)) {
     context.show(now);
     trace::internal::record_flow(trace::Kind::flow_begin, flow_id(next), now);
     shown_.shown(now);
   }
-  shown_.looked(shown_puts_, end);
 }
 
 // The last `count` elements that were taken.
 [[gnu::noinline]] void QueueState::show_taken(int64_t count, WaitContext& context) {
-  if (order_->last_number() == TakeOrder::kNoNumber) return;
-  const uint64_t end = order_->last_number() + 1;
-  if (!shown_.is_recorded()) return ShownElements::look_later(shown_takes_, end);
+  if (order_->last_number() == TakeOrder::kNoNumber || !shown_.is_recorded()) return;
   const int64_t now = now_ns();
+  const uint64_t end = order_->last_number() + 1;
   for (uint64_t next = shown_.next(end - static_cast<uint64_t>(count)); next < end; next = shown_.next(next + 1)) {
     context.show(now);
     trace::internal::record_flow(trace::Kind::flow_end, flow_id(next), now);
   }
-  shown_.looked(shown_takes_, end, !type_.chooses);
 }
 
 [[gnu::always_inline]] inline void QueueState::put(Element&& element, PutLock& lock) {
   std::byte* const slot = slots_.write_slot(gate_.known_room() - lock.stored);
-  const auto number = static_cast<uint64_t>(gate_.own_put_count() + lock.stored);
-  if (shown_puts_.is_due(number)) [[unlikely]]
-    show_put(number, 1, lock.context);
+  if (trace::enabled()) {
+    const auto number = static_cast<uint64_t>(gate_.own_put_count() + lock.stored);
+    if (shown_.may_show(number)) show_put(number, 1, lock.context);
+  }
   if (element_bytes_ < 0 && byte_limit_ < 0) [[unlikely]]
     look_at_bytes(element, gate_.own_put_count() + lock.stored + 1);
   packing_.pack(std::move(element), slot);
@@ -161,8 +159,7 @@ inline int64_t QueueState::inside(const TakeLock& lock) {
   if (byte_limit_ >= 0) [[unlikely]]
     lock.bytes += packing_.payload_bytes({slot, packing_.bytes()});
   packing_.unpack(slot, element);
-  if (shown_takes_.is_due(order_->last_number())) [[unlikely]]
-    show_taken(1, lock.context);
+  if (trace::enabled() && shown_.may_show(order_->last_number())) show_taken(1, lock.context);
 }
 
 void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLock& lock) {
@@ -175,7 +172,7 @@ void QueueState::put_rows(const Element& rows, int64_t first, int64_t end, PutLo
     const auto count = static_cast<int64_t>(run.size() / slots_.stride());
     packing_.pack_rows(rows, first, count, run.data(), slots_.stride());
     const auto number = static_cast<uint64_t>(gate_.own_put_count() + lock.stored);
-    if (shown_puts_.is_due(number + static_cast<uint64_t>(count) - 1)) [[unlikely]]
+    if (trace::enabled() && shown_.may_show_any(number, number + static_cast<uint64_t>(count)))
       show_put(number, count, lock.context);
     slots_.advance_write(count);
     lock.stored += count;
@@ -365,8 +362,9 @@ void QueueState::fill(Element& batch, const PendingBatch& taken) const {
 
 // `count` elements whose numbers follow each other, the last one that of the last element taken.
 inline void QueueState::trace_taken(int64_t count, WaitContext& context) {
-  if (shown_takes_.is_due(order_->last_number())) [[unlikely]]
-    show_taken(count, context);
+  if (!trace::enabled()) return;
+  const uint64_t end = order_->last_number() + 1;
+  if (shown_.may_show_any(end - static_cast<uint64_t>(count), end)) show_taken(count, context);
 }
 
 // The common case: all are there, and their values go from where they lie into the batch. False: nothing was done.

@@ -121,7 +121,7 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   const int64_t byte_limit_;     // The memory limit of elements that differ in size, or kUnbounded.
   SpanName put_span_;
   SpanName take_span_;
-  ShownElements shown_{shown_puts_, shown_takes_};
+  ShownElements shown_;  // Read by each call, and written seldom.
 
   Gate gate_;
   // Written under the put lock.
@@ -129,13 +129,11 @@ class QueueState : public WaitHost, public std::enable_shared_from_this<QueueSta
   std::atomic<int64_t> bytes_peak_ = 0;
   SizesSeen put_bytes_;       // Payload of elements that differ in size, without a byte_limit_.
   int64_t put_look_due_ = 0;  // How many elements must have been put until one of the next two is due.
-  ShownElements::Side shown_puts_;
   FillCheck fill_check_;
   SizesSeen put_sizes_;
   Slots slots_;  // Read under the take lock.
   // Written under the take lock.
   alignas(64) std::atomic<int64_t> bytes_out_ = 0;  // Payload that was taken.
-  ShownElements::Side shown_takes_;
   SizesSeen take_sizes_;
   std::unique_ptr<TakeOrder> order_;
 

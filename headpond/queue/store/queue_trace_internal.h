@@ -56,29 +56,19 @@ class SpanName {
 /// Which elements have an arrow from where they were put to where they were taken. The number of an element decides
 /// that, so both sides agree. The first 256 in a row are shown however fast they come.
 ///
-/// Each side asks is_due() of each element, whether or not a trace is recorded, and the rest only where it is: so a
-/// trace costs the others nothing. That one begins is noticed at each 32nd element, or by a call that waits.
-///
-/// Any number of threads, but for shown().
+/// Asked only while a trace is recorded. Any number of threads, but for shown().
 class ShownElements {
  public:
-  /// What one side looks at next. Written now and then, so it lies where that side alone writes.
-  class Side {
-   public:
-    /// Whether it looks at its element `number`.
-    bool is_due(uint64_t number) const { return number >= due_.load(std::memory_order_relaxed); }
+  /// False: the element is not shown. True: it may be; see is_shown().
+  bool may_show(uint64_t number) const { return (number & mask()) == 0 || !is_of_this_trace(); }
+  /// The same of elements `first` to `end` - 1.
+  bool may_show_any(uint64_t first, uint64_t end) const { return next(first) < end || !is_of_this_trace(); }
 
-   private:
-    friend class ShownElements;
-    std::atomic<uint64_t> due_ = 0;
-  };
-  ShownElements(Side& puts, Side& takes) : puts_(puts), takes_(takes) {}
-
-  /// Whether a trace is recorded. REQUIRES, for one_of(), next(), shown() and looked(): it was true.
+  /// Whether a trace is recorded. REQUIRES, for the functions below: it was true.
   bool is_recorded() {
     const uint64_t session = trace::internal::recorded_session.load(std::memory_order_relaxed);
     if (session_.load(std::memory_order_relaxed) != session) {
-      set_mask(session == 0 ? kNone : 0);
+      mask_.store(session == 0 ? kNone : 0, std::memory_order_relaxed);
       session_.store(session, std::memory_order_relaxed);
     }
     return session != 0;
@@ -102,36 +92,21 @@ class ShownElements {
   void waited(int64_t ns) {
     if (ns >= kLongWaitNs) set(1);
   }
-  /// `side` has looked at its elements below `end`; `in_order`: the next ones have higher numbers.
-  void looked(Side& side, uint64_t end, bool in_order = true) {
-    uint64_t mask = this->mask(), before;
-    do {  // Another thread that wants more to be shown stores `due_`, too, perhaps just before this one does.
-      before = mask;
-      side.due_.store(in_order ? std::min((end + mask) & ~mask, end + kFewest) : 0);
-      mask = mask_.load();
-    } while (mask < before);
-  }
-  /// The same where no trace is recorded.
-  static void look_later(Side& side, uint64_t end) { side.due_.store(end + kUnseen, std::memory_order_relaxed); }
 
  private:
   static constexpr int64_t kBetweenNs = 100'000, kMostCreditNs = 256 * kBetweenNs, kLongWaitNs = 1'000'000;
   static constexpr int64_t kFewest = 4096;  // One of so many.
   static constexpr uint64_t kNone = (uint64_t{1} << 62) - 1;
-  static constexpr uint64_t kUnseen = 31;  // So many elements pass between two looks at whether a trace has begun.
 
   uint64_t mask() const { return mask_.load(std::memory_order_relaxed); }
-  void set(int64_t one_of) { set_mask(std::bit_floor(static_cast<uint64_t>(one_of)) - 1); }
-  void set_mask(uint64_t mask) {
-    const bool shows_more = mask < this->mask();
-    mask_.store(mask);
-    if (!shows_more) return;
-    puts_.due_.store(0);
-    takes_.due_.store(0);
+  bool is_of_this_trace() const {
+    return session_.load(std::memory_order_relaxed) ==
+           trace::internal::recorded_session.load(std::memory_order_relaxed);
+  }
+  void set(int64_t one_of) {
+    mask_.store(std::bit_floor(static_cast<uint64_t>(one_of)) - 1, std::memory_order_relaxed);
   }
 
-  Side& puts_;
-  Side& takes_;
   std::atomic<uint64_t> mask_ = kNone;  // Those are shown whose number has none of these bits.
   std::atomic<uint64_t> session_ = 0;   // The trace for which that is.
   int64_t last_ns_ = 0, credit_ns_ = kMostCreditNs;
