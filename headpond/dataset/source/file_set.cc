@@ -284,6 +284,8 @@ void keep_counts(const SetIndex& index, const CachedSet* cached, const std::vect
   for (size_t n = 0; n < looks.size(); ++n) {
     const bool is_unchanged = cached != nullptr && counts[n] == cached->files[n] && looks[n].offsets == nullptr;
     offsets.push_back(is_unchanged ? cached->offsets(n) : looks[n].offsets);
+    if (is_unchanged && cached->has_offsets(n) && offsets.back() == nullptr)
+      return;  // Damaged: the next program's part.
   }
   (void)index.keep(counts, offsets);  // What cannot be cached is counted again.
 }
@@ -427,9 +429,10 @@ FileSet::Opened FileSet::pooled(size_t n) const {
   Pooled& pooled = pool_[entry];
   if (pooled.file != nullptr && pooled.n == n) return {pooled.file.get(), pooled.file};
   std::shared_ptr<const SourceFile> file = open(n);
-  {
+  if (!known(n).offsets) {
+    auto offsets = file->offsets();
     const MutexLock lock(mu_);
-    if (offsets_[n] == nullptr) offsets_[n] = file->offsets();
+    offsets_[n] = std::move(offsets);
   }
   closed = std::exchange(pooled.file, file);
   pooled.n = n;

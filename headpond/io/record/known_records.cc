@@ -94,6 +94,7 @@ class KnownRecords::State {
     if (index == nullptr) {
       auto made = RecordIndex::make(**mapped);
       if (!made) return fail(std::move(made).error());
+      HEADPOND_TRY((*mapped)->check());
       if (made->size() != known_.size()) return changed();
       index = std::make_shared<const RecordIndex>(std::move(*made));
     }

@@ -256,6 +256,7 @@ TEST_P(CachedIndexTest, ThatIsTornIsMadeAnew) {
     auto zeros = std::vector(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(whole));
     zeros.resize(good.size());
     for (const auto& torn : {std::vector(zeros.begin(), zeros.begin() + static_cast<std::ptrdiff_t>(whole)), zeros}) {
+      if (torn == good) continue;  // Its last byte is 0.
       put_file(index_file(), torn);
       const Read found = read();
       EXPECT_FALSE(found.was_cached) << whole;

@@ -132,6 +132,7 @@ std::shared_ptr<const CachedSet> SetIndex::read() const {
   cached->tables_.reserve(files_);
   uint64_t at = head_bytes + sizeof(uint32_t);
   for (const Row& row : rows) {
+    if (row.records > INT64_MAX || (row.offsets_bytes > 0 && row.records >= row.offsets_bytes)) return nullptr;
     const auto modified_ns = static_cast<int64_t>(row.modified_ns);
     cached->files.push_back({{row.size, modified_ns, static_cast<int64_t>(row.changed_ns), row.inode, row.device},
                              {row.size, modified_ns, row.head_hash, row.tail_hash},

@@ -7,10 +7,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <utility>
 
+#include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
 #include "tests/test_files.h"
 
@@ -162,6 +164,38 @@ TEST_F(SetIndexTest, GivesTheRangeOfEachRecord) {
     EXPECT_FALSE(KnownOffsets(torn, 0).range(kRecords - 1));
     EXPECT_EQ(KnownOffsets(torn, 0).all(), nullptr);
   }
+}
+
+// As only somebody who wants to do harm would write it: (2^62 + 1) * 4 is 4 in 64 bits.
+TEST_F(SetIndexTest, OneWithMoreRecordsThanItsOffsetsIsNone) {
+  const SetIndex index("lines", std::vector<std::string>{paths_[0]});
+  const auto put = [&](std::span<const std::byte> head, uint64_t records) {
+    constexpr size_t kHeader = 40, kRow = 88, kRecords = kHeader + 56, kOffsetsBytes = kHeader + 72;
+    std::vector<std::byte> made(head.begin(), head.begin() + kHeader + kRow);
+    const auto append = [&](uint32_t value) {
+      const auto bytes = std::as_bytes(std::span(&value, 1));
+      made.insert(made.end(), bytes.begin(), bytes.end());
+    };
+    const uint32_t offset = 0, sum = crc32c(std::as_bytes(std::span(&offset, 1)));
+    const uint64_t bytes = sizeof(offset), sums_crc = crc32c(std::as_bytes(std::span(&sum, 1)));
+    std::memcpy(&made[kRecords], &records, sizeof(records));
+    std::memcpy(&made[kOffsetsBytes], &bytes, sizeof(bytes));
+    std::memcpy(&made[kOffsetsBytes + 8], &sums_crc, sizeof(sums_crc));
+    append(crc32c(std::span(made)));
+    append(offset);
+    append(sum);
+    test::put_file(index.path(), made);
+  };
+  ASSERT_TRUE(index.keep(std::span(counts_).first(1), std::span(offsets_).first(1)));
+  const std::vector<std::byte> whole = read_file(index.path()).value();
+  for (const uint64_t records : {uint64_t{1} << 62, uint64_t{1} << 63, uint64_t{4}}) {
+    put(whole, records);
+    EXPECT_EQ(files_of(index), std::nullopt) << records;
+  }
+  put(whole, 0);
+  const auto none = index.read();
+  ASSERT_TRUE(none) << "control";
+  EXPECT_FALSE(KnownOffsets(none, 0).range(0));
 }
 
 // As a power failure leaves it: each page is there, or has zeros.
