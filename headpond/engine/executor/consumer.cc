@@ -23,8 +23,6 @@ constexpr int64_t kLeastCallNs = 100;
 constexpr int64_t kBetweenQueueLooksNs = 50'000'000, kMostBetweenQueueLooksNs = 1'000'000'000;
 constexpr double kOthersCompute = 0.1, kOthersRest = 0.05;  // Processors. Between the two nothing changes.
 constexpr int64_t kStepsBetweenQueueLooks = 16;  // To open the system's file takes longer than the rest of a call.
-constexpr int kStepsBetweenCpuLooks = 5;  // As long as they agree. After a sleep a clock of the system takes as long as
-                                          // all that a call does itself.
 
 }  // namespace
 
@@ -44,7 +42,7 @@ void Consumer::arrive(EngineLock& lock) {
     work.cpu_ns = std::clamp(static_cast<double>(thread_cpu_ns() - left_cpu_ns_), 0.0, most);
     const double share = work.cpu_ns / (most + 1);
     busy_.add(share);
-    steps_until_cpu_look_ = (share > kMostlyComputes) == computes() ? kStepsBetweenCpuLooks - 1 : 0;
+    cpu_looks_.looked((share > kMostlyComputes) == computes());
   }
   if (left_queue_ns_ >= 0 && same_thread) {
     const int64_t queue_ns = thread_queue_ns();
@@ -79,8 +77,8 @@ void Consumer::leave(bool was_ready) {
   // Unknown: it computes, so that the first steps are not held up either.
   computes_.store(!busy_.known() || busy_.value() > kMostlyComputes, std::memory_order_relaxed);
   const bool measures = has_long_steps();
-  left_cpu_ns_ = measures && steps_until_cpu_look_ == 0 ? thread_cpu_ns() : 0;
-  steps_until_cpu_look_ = std::max(steps_until_cpu_look_ - 1, 0);
+  left_cpu_ns_ = measures && cpu_looks_.is_due() ? thread_cpu_ns() : 0;
+  cpu_looks_.pass();
   if (measures) cpu_.store(sched_getcpu(), std::memory_order_relaxed);
   left_ns_ = now_leaving(was_ready && !measures && !came_again_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + left_ns_ - arrived_ns(), std::memory_order_release);
@@ -104,10 +102,8 @@ void Consumer::leave_late() {
   const int64_t now = std::max(now_ns(), left_ns_);
   called_ns_.store(called_ns_.load(std::memory_order_relaxed) + now - left_ns_, std::memory_order_release);
   left_ns_ = now;
-  if (left_cpu_ns_ > 0) {
-    left_cpu_ns_ = thread_cpu_ns();
-    left_on_ = std::this_thread::get_id();
-  }
+  if (left_cpu_ns_ > 0 || left_queue_ns_ >= 0) left_on_ = std::this_thread::get_id();
+  if (left_cpu_ns_ > 0) left_cpu_ns_ = thread_cpu_ns();
   if (left_queue_ns_ >= 0) left_queue_ns_ = thread_queue_ns();
 }
 

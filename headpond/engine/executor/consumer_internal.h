@@ -3,6 +3,7 @@
 // in between, and so whether it had better make cheap batches itself.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
@@ -13,6 +14,31 @@
 #include "headpond/engine/executor/step_account_internal.h"
 
 namespace headpond::internal {
+
+/// Of which steps the processor's time is asked for: after a sleep that clock takes as long as all that a call does
+/// itself. Of each of the first few; then, while they are as was expected, of one in three to seven, so that none of a
+/// period that a program has is missed for ever; and of the step after one that was not.
+///
+/// One thread at a time.
+class CpuLooks {
+ public:
+  bool is_due() const { return left_ == 0; }
+  /// A step passes, whether it is looked at or not.
+  void pass() { left_ = std::max(left_ - 1, 0); }
+  /// The step that was looked at was as expected, or not.
+  void looked(bool as_expected) {
+    ++looks_;
+    left_ = as_expected && looks_ > kFirst ? kLeast + static_cast<int>((looks_ * kGolden >> 32) % kDifferent) : 0;
+  }
+
+ private:
+  static constexpr uint64_t kFirst = 3, kDifferent = 5;
+  static constexpr uint64_t kGolden = 0x9E3779B97F4A7C15;  // Multiples of it are spread evenly.
+  static constexpr int kLeast = 2;
+
+  int left_ = 0;
+  uint64_t looks_ = 0;
+};
 
 class Consumer {
  public:
@@ -88,7 +114,7 @@ class Consumer {
   const bool may_help_;
   int64_t left_ns_ = 0, left_cpu_ns_ = 0;                // Belong to the program's thread.
   int64_t left_queue_ns_ = -1, next_queue_look_ns_ = 0;  // The same.
-  int steps_until_cpu_look_ = 0;                         // The same.
+  CpuLooks cpu_looks_;                                   // The same.
   int64_t step_took_ns_ = 0;                             // The same: between the last two calls; 0: there was none.
   std::thread::id left_on_;                              // The thread that these are of.
   int64_t ready_calls_ = 0, ready_call_ns_ = 0;          // The same: calls of what was ready, and how long one is.

@@ -92,28 +92,54 @@ class Steps {
     while (thread_cpu_ns() < until) {
     }
   }
-  double cpu_share() {
-    const Locked locked(lock);
-    return consumer.steps.cpu_share();
-  }
   Consumer consumer{true};
   EngineLock lock;
 };
 
-TEST(Consumer, MeasuresOneStepInFiveWhileTheyAreAlikeAndEachWhenTheyChange) {
-  int seen = 0;
-  for (int before = 10; before < 15; ++before) {
-    Steps steps;
-    for (int i = 0; i < before; ++i) steps.take(0);
-    EXPECT_FALSE(steps.consumer.computes());
-    const double share = steps.cpu_share();
-    steps.take(20);
-    steps.take(0);
-    seen += steps.cpu_share() > share + 0.02 ? 1 : 0;
+// The share of steps that were not as expected among those that are looked at, where each `period`-th is such a one.
+double share_seen(int period, int phase) {
+  CpuLooks looks;
+  int seen = 0, all = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    const bool is_due = looks.is_due(), as_expected = step % period != phase;
+    looks.pass();
+    if (!is_due) continue;
+    ++all;
+    seen += as_expected ? 0 : 1;
+    looks.looked(as_expected);
   }
-  EXPECT_EQ(seen, 1) << "of steps that compute, at five places among others";
+  EXPECT_LT(all, 20'000 / 2);
+  return static_cast<double>(seen) / all;
+}
+
+TEST(CpuLooks, MissNoPeriodOfAProgram) {
+  for (const int period : {5, 7, 10, 20, 50, 100}) {
+    for (int phase = 0; phase < period; ++phase) {
+      const double seen = share_seen(period, phase) * period;
+      EXPECT_GT(seen, 0.5) << period << " " << phase;
+      EXPECT_LT(seen, 2) << period << " " << phase;
+    }
+  }
+}
+
+TEST(CpuLooks, LookAtEachOfTheFirstStepsAndAtTheNextAfterOneThatWasNotExpected) {
+  CpuLooks looks;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_TRUE(looks.is_due()) << i;
+    looks.pass();
+    looks.looked(true);
+  }
+  looks.pass();
+  looks.looked(true);
+  EXPECT_FALSE(looks.is_due());
+  looks.looked(false);
+  EXPECT_TRUE(looks.is_due());
+}
+
+TEST(Consumer, NoticesThatStepsCompute) {
   Steps steps;
   for (int i = 0; i < 10; ++i) steps.take(0);
+  EXPECT_FALSE(steps.consumer.computes());
   for (int i = 0; i < 200 && !steps.consumer.computes(); ++i) steps.take(1);
   EXPECT_TRUE(steps.consumer.computes());
 }

@@ -45,10 +45,10 @@ class CostModel {
   double latency_ns() const { return latency_ns_.value(); }
   /// An element's.
   double element_ns() const { return row_ns_.known() ? row_ns() : open_ns(); }
-  /// Waking a thread for one item costs little beside it; beside the most expensive ones of late.
+  /// Waking a thread costs little beside the most expensive items of late.
   bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
-  /// It costs much beside most of them, even if threads lost their processors in some.
-  bool are_most_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
+  /// It costs much beside the cheaper items of late, as when threads lost their processors in the others.
+  bool is_usually_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
   /// How many rows of an item of `size` a task makes: a multiple of `together`, if all threads have some then.
   int64_t rows_for_task(int64_t size, int threads, int64_t together = 1) const;
   /// How many elements an item is opened with.

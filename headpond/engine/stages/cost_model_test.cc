@@ -69,14 +69,14 @@ TEST(CostModel, ItemsGrowWhileTheyAreCheapAndSmall) {
 
 TEST(CostModel, AFewThatTakeLongMakeThemDearButMostStayCheap) {
   CostModel costs;
-  EXPECT_FALSE(costs.are_most_cheap()) << "unknown";
+  EXPECT_FALSE(costs.is_usually_cheap()) << "unknown";
   for (int i = 0; i < 40; ++i) {
     costs.add_completed(1, 8, i % 10 == 9 ? 1'000'000 : 10'000, kMiB);
-    EXPECT_TRUE(costs.are_most_cheap());
+    EXPECT_TRUE(costs.is_usually_cheap());
   }
   EXPECT_TRUE(costs.is_dear()) << "near the largest of late";
   for (int i = 0; i < 40; ++i) costs.add_completed(1, 8, 1'000'000, kMiB);
-  EXPECT_FALSE(costs.are_most_cheap());
+  EXPECT_FALSE(costs.is_usually_cheap());
 }
 
 TEST(CostModel, ExpectsAQuarterMoreThanTheLargest) {

@@ -329,7 +329,7 @@ int64_t ReorderBuffer::needed_ahead() const {
 int64_t ReorderBuffer::target() const {
   if (makes_one_ahead()) return 1;
   const int64_t bytes = costs_.largest_bytes();
-  const bool are_cheap = stage_.mode == ExecutionMode::rows && !is_blocking() && costs_.are_most_cheap() && bytes > 0;
+  const bool are_cheap = stage_.mode == ExecutionMode::rows && !is_blocking() && costs_.is_usually_cheap() && bytes > 0;
   const int64_t cheap = are_cheap ? std::min(kCheapBatches, kCheapBatchesBytes / bytes) : 0;
   const int64_t target = std::max(needed_ahead(), cheap), ceiling = host_.options.run_ahead;
   return ceiling >= 0 ? std::min(target, ceiling / elements_to_open()) : target;
