@@ -10,6 +10,7 @@
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "cli/bench/costs/bench_costs.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/monitor/recording.h"
@@ -34,6 +35,11 @@ const Entry kOfImagesAndSound[] = {
     {"pixels.resize", "the resize of one image", pixels_resize_bench},
     {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},
     {"cifar.memory", "small images in memory to crops, against the same kernels in a loop", cifar_memory_bench},
+};
+
+const Entry kOfCosts[] = {
+    {"trace.cost", "what a trace adds to engine.tiny, loader.mnist and queue.handoff", trace_cost_bench},
+    {"stats.cost", "what counting adds to them, against this program built with HEADPOND_STATS=OFF", stats_cost_bench},
 };
 
 std::vector<Entry> entries() {
@@ -72,6 +78,7 @@ std::vector<Entry> entries() {
       {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
        cache_warm_bench}};
   all.insert(all.end(), std::begin(kOfImagesAndSound), std::end(kOfImagesAndSound));
+  all.insert(all.end(), std::begin(kOfCosts), std::end(kOfCosts));
   return all;
 }
 
@@ -82,7 +89,7 @@ struct BenchFlags {
   bool list = false, check = false, trace = false;
   int64_t rounds = 0;
   double seconds = 0;
-  std::string peers = "on";
+  std::string peers = "on", without_stats;
   std::vector<int> cpus;
 };
 
@@ -94,6 +101,8 @@ void declare(Flags& flags, BenchFlags& to) {
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
   flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and drop it: shows what tracing costs");
+  flags.option("without-stats PROGRAM", to.without_stats,
+               "for stats.cost: headpond built without counting (default: build/no_stats/headpond)");
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
@@ -121,13 +130,24 @@ std::vector<int> pinned(const std::vector<int>& cpus) {
   return cpus;
 }
 
+// Why this bench cannot run here; empty: it can.
+std::string missing_for(const Entry& entry, const BenchSetup& setup) {
+  if (entry.make == nullptr) return "needs libtorch, which this build does not have";
+  if (entry.make != stats_cost_bench || !program_without_stats(setup).empty()) return "";
+  return "needs this program built without counting: cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && "
+         "ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM";
+}
+
 struct Finished {
   Bench bench;
   BenchResult result;
 };
 
 Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
-  BenchSetup setup{.peers = flags.peers == "on", .cpus = pinned(flags.cpus), .seed = session.common().seed};
+  BenchSetup setup{.peers = flags.peers == "on",
+                   .cpus = pinned(flags.cpus),
+                   .seed = session.common().seed,
+                   .without_stats = flags.without_stats};
   if (flags.seconds > 0 && flags.seconds < kBriefSeconds)
     setup.items /= 100;  // Enough to see that it runs, not to measure: on a busy machine a peer gets few turns.
   if (setup.peers && !HEADPOND_WITH_ONETBB)
@@ -138,8 +158,9 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
       }};
   std::vector<Finished> all;
   for (const Entry& entry : list) {
-    if (entry.make == nullptr) {
-      session.say(fmt::format("{}: skipped, this build has no libtorch", entry.name));
+    if (const std::string missing = missing_for(entry, setup); !missing.empty()) {
+      if (list.size() == 1) return fail(ErrorKind::Unimplemented, fmt::format("bench {}: {}", entry.name, missing));
+      session.say(fmt::format("{}: skipped, it {}", entry.name, missing));
       continue;
     }
     const Bench bench = entry.make(setup);
@@ -180,9 +201,6 @@ Result<Report> list_benches(const Session& session) {
 Result<Report> run(Session& session, const BenchFlags& flags) {
   if (flags.list) return list_benches(session);
   const auto list = chosen(flags);
-  if (list.size() == 1 && list[0].make == nullptr)
-    return fail(ErrorKind::Unimplemented,
-                fmt::format("bench {}: needs libtorch, which this build does not have", list[0].name));
   std::optional<Recording> recording;
   if (flags.trace) recording.emplace(TraceOptions().events_per_thread);
   const auto all = run_all(session, flags, list);

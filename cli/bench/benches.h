@@ -14,7 +14,8 @@ struct BenchSetup {
   bool peers = true;
   std::vector<int> cpus = {};  ///< CPUs that threads are pinned to; not empty.
   uint64_t seed = 7;
-  int64_t items = 200'000;  ///< Elements that cross a queue in a cycle.
+  int64_t items = 200'000;         ///< Elements that cross a queue in a cycle.
+  std::string without_stats = "";  ///< This program built with HEADPOND_STATS=OFF; empty: see program_without_stats().
 };
 
 /// The exit code of `headpond bench`. Outputs that differ are a failure; a missed target is one only under --check.
@@ -59,6 +60,10 @@ Bench engine_overlap_bench(const BenchSetup& setup);
 Bench train_overlap_bench(const BenchSetup& setup);
 /// A training that goes on from its checkpoint, against one that was not ended.
 Bench train_resume_bench(const BenchSetup& setup);
+/// Three of these benches with a trace and without one.
+Bench trace_cost_bench(const BenchSetup& setup);
+/// The same three by this program and by one that does not count. REQUIRES: there is one, see program_without_stats().
+Bench stats_cost_bench(const BenchSetup& setup);
 /// Elements that cost nothing.
 Bench engine_tiny_bench(const BenchSetup& setup);
 /// A Loader with no settings, against a grid of settings.

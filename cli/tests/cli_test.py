@@ -215,8 +215,20 @@ class Usage(Case):
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
         self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait verdict.faults record.scan record.mnist record.gzip engine.overlap "
                          "train.overlap train.resume engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
-                         "png.decode kernels.calls pixels.resize pixels.raw cifar.memory".split())
+                         "png.decode kernels.calls pixels.resize pixels.raw cifar.memory trace.cost stats.cost".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
+
+    def test_what_counting_costs_needs_a_program_that_does_not_count(self):
+        alone = self.folder / "bin"
+        alone.mkdir()
+        for name in ("headpond", "headpond-torch"):  # In a folder without build/no_stats beside it.
+            if PROGRAM.with_name(name).exists():
+                shutil.copy2(PROGRAM.with_name(name), alone / name)
+        done = subprocess.run([alone / "headpond", "bench", "stats.cost"], capture_output=True, text=True, timeout=LIMIT_S, check=False)
+        self.assertEqual(done.returncode, 2)  # As for a component that is missing.
+        self.assertIn("stats.cost: needs this program built without counting", done.stderr)
+        done = self.expect(1, "bench", "stats.cost", "--without-stats", "/no/such/program", "--seconds", "0.001")
+        self.assertIn("/no/such/program: cannot be started", done.stderr)
 
     def test_quiet_is_quiet(self):
         done = self.expect(0, "bench", "--list", "--quiet")

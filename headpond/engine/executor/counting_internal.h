@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whether this build counts what verdicts are made of. All do, but one that measures what counting costs
-// (HEADPOND_STATS=OFF, benchmarks/stats_cost.py).
+// (HEADPOND_STATS=OFF, bench stats.cost).
 #pragma once
 
 namespace headpond::internal {

@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What counting costs: two programs `headpond` take turns with the same benches, and figures of one round are compared.
+"""Two builds of `headpond`, a new one and an old one, take turns with the same benches; figures of one round are compared.
 
-  cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && ninja -C build/no_stats headpond_cli
-  stats_cost.py build/release/headpond build/no_stats/headpond [--rounds 7] [--check] [NAME...]
-  stats_cost.py --trace build/release/headpond build/release/headpond [--rounds 7] [--check] [NAME...]
+  compare_builds.py build/new/headpond build/old/headpond [--rounds 7] [--seconds 20] [--check] NAME...
 
-Queues count in both: their figures are part of what they do. With --trace the first program records a trace meanwhile, and both may be the
-same one. Prints, for each row, the median over the rounds of how much worse the first program is: rows of loops without Headpond show how
-much the machine alone differs. With --check it exits with 3 if the median over Headpond's own rows of a bench is more than 1 % worse.
+Prints, for each row, the median over the rounds of how much worse the first program is: rows of loops without Headpond show how much the
+machine alone differs. With --check it exits with 3 if the median over Headpond's own rows of a bench is more than 1 % worse.
 """
 import argparse
 import json
@@ -16,14 +13,12 @@ import statistics
 import subprocess
 import sys
 
-NAMES = ["engine.tiny", "loader.mnist"]
-WITH_A_TRACE = [*NAMES, "queue.handoff"]
 MOST = 1.01
 RUNS = 7  # Of a bench in one process. The first ones are slower, and last 20 ms.
 
 
 def figures(program, name, seconds):
-    line = [program[0], "bench", name, "--peers", "off", "--rounds", str(RUNS), "--seconds", str(seconds), *program[1:], "--json"]
+    line = [program, "bench", name, "--peers", "off", "--rounds", str(RUNS), "--seconds", str(seconds), "--json"]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     return {(row["case"], row["system"], row["metric"]): (row["median"], row["better"]) for row in json.loads(done.stdout)["rows"]}
 
@@ -49,18 +44,16 @@ def measure(programs, name, rounds, seconds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="what counting costs")
+    parser = argparse.ArgumentParser(description="two builds compared")
     parser.add_argument("programs", nargs=2)
-    parser.add_argument("names", nargs="*")
-    parser.add_argument("--trace", action="store_true")
+    parser.add_argument("names", nargs="+")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--check", action="store_true")
     given = parser.parse_intermixed_args()
     passes = True
-    programs = [[given.programs[0], *(["--trace"] if given.trace else [])], given.programs[1:]]
-    for name in given.names or (WITH_A_TRACE if given.trace else NAMES):
-        rows = measure(programs, name, given.rounds, given.seconds)
+    for name in given.names:
+        rows = measure(given.programs, name, given.rounds, given.seconds)
         for (case, system, metric), ratio in rows.items():
             print(f"{name}: {case}, {system}, {metric}: {ratio:.3f}")
         own = [ratio for (_, system, _), ratio in rows.items() if system.startswith("headpond")]

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the benches of costs need of other programs. Inside of the bench.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/bench/bench_harness.h"
+#include "cli/bench/benches.h"
+
+namespace headpond::cli {
+
+/// The median of `row` in what `headpond bench NAME --json` wrote; empty: it has no such row.
+std::optional<double> median_in(std::string_view json, const BenchRow& row);
+/// `headpond` built with HEADPOND_STATS=OFF: BenchSetup::without_stats, else build/no_stats/headpond beside the folder
+/// of this program; empty if there is none.
+std::string program_without_stats(const BenchSetup& setup);
+
+}  // namespace headpond::cli

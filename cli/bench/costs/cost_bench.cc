@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace.cost and stats.cost: what a trace, and what counting, adds to benches of calls that take nanoseconds.
+#include <fmt/core.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cli/bench/benches.h"
+#include "cli/bench/costs/bench_costs.h"
+#include "cli/bench/temp_folder.h"
+#include "headpond/monitor/recording.h"
+#include "headpond/monitor/run/trace_options.h"
+
+namespace headpond::cli {
+namespace {
+
+constexpr double kMostCost = 1.01;
+// So long that what a trace does once for each thread and queue, 0.1 ms, is nothing.
+constexpr int64_t kTimesTheItems = 10;
+
+// A bench, and which of its rows are Headpond's times.
+struct Measured {
+  Bench bench;
+  std::vector<size_t> own;
+};
+
+std::vector<Measured> measured(BenchSetup setup) {
+  setup.peers = false;
+  setup.items *= kTimesTheItems;
+  std::vector<Measured> all;
+  for (auto* const make : {engine_tiny_bench, loader_mnist_bench, queue_handoff_bench}) {
+    Measured one{.bench = make(setup), .own = {}};
+    for (size_t i = 0; i < one.bench.rows.size(); ++i) {
+      if (one.bench.rows[i].system.starts_with("headpond") && one.bench.rows[i].unit == "ns") one.own.push_back(i);
+    }
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+// How many times as much time the rows `first`, `first` + 2, ... take as the row after each, in the middle of all rows.
+double cost_of(const BenchResult& result, size_t first, size_t pairs) {
+  std::vector<double> costs;
+  for (size_t i = 0; i < pairs; ++i) {
+    std::vector<double> ratios;
+    for (const BenchRound& round : result.rounds) {
+      const double without = round.values[first + (2 * i) + 1];
+      ratios.push_back(without > 0 ? round.values[first + (2 * i)] / without : 0);
+    }
+    costs.push_back(median(std::move(ratios)));
+  }
+  return median(std::move(costs));
+}
+
+// Two rows for each row of Headpond's: `with` and without it. A target for each bench.
+void declare_pairs(Bench& bench, const std::vector<Measured>& all, const std::string& with) {
+  for (const Measured& one : all) {
+    const size_t first = bench.rows.size(), pairs = one.own.size();
+    for (const size_t i : one.own) {
+      BenchRow row = one.bench.rows[i];
+      row.name = fmt::format("{}: {}", one.bench.name, row.name);
+      bench.rows.push_back(row);
+      bench.rows.back().system += " " + with;
+      bench.rows.push_back(row);
+      bench.ratios.push_back({bench.rows.size() - 1, bench.rows.size() - 2});
+    }
+    bench.targets.push_back({fmt::format("{}.{}", bench.name, one.bench.name),
+                             fmt::format("at most {} x the time in the middle of {} rows", kMostCost, pairs), false,
+                             kMostCost,
+                             [first, pairs](const BenchResult& result) { return cost_of(result, first, pairs); }});
+  }
+}
+
+using Samples = Result<std::vector<BenchSample>>;
+
+// The samples of both sides in the order of the rows.
+Samples side_by_side(bool with_first, const std::function<Samples(bool with)>& measure) {
+  const auto first = measure(with_first);
+  if (!first) return fail(first.error());
+  const auto second = measure(!with_first);
+  if (!second) return fail(second.error());
+  std::vector<BenchSample> both;
+  for (size_t i = 0; i < first->size(); ++i) {
+    both.push_back(with_first ? (*first)[i] : (*second)[i]);
+    both.push_back(with_first ? (*second)[i] : (*first)[i]);
+  }
+  return both;
+}
+
+Samples here(const Measured& one, bool with_trace, const std::stop_token& stop) {
+  std::optional<Recording> recording;
+  if (with_trace) recording.emplace(TraceOptions().events_per_thread);
+  const auto samples = one.bench.cycle(stop);
+  if (!samples) return fail(samples.error());
+  std::vector<BenchSample> own;
+  own.reserve(one.own.size());
+  for (const size_t i : one.own) own.push_back((*samples)[i]);
+  return own;
+}
+
+std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
+
+// The code that `program bench NAME --json FILE` ended with, or why it did not.
+Result<int> run_program_bench(const std::string& program, const std::string& name, const std::string& file,
+                              bool brief) {
+  std::vector<std::string> words = {program,   "bench",  name, "--peers",  "off",
+                                    "--quiet", "--json", file, "--rounds", "3"};
+  if (brief) words.insert(words.end(), {"--seconds", "0.001"});
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  pid_t child = 0;
+  if (const int code = posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), environ); code != 0)
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot be started", program));
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+Samples in_program(const Measured& one, const std::string& program, bool brief, const std::stop_token& stop) {
+  const TempFolder folder("cost");
+  const std::string file = folder.path + "/bench.json";
+  const auto code = run_program_bench(program, one.bench.name, file, brief);
+  if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
+  if (!code) return fail(code.error());
+  std::ifstream in(file);
+  const std::string json{std::istreambuf_iterator<char>(in), {}};
+  std::vector<BenchSample> own;
+  for (const size_t i : one.own) {
+    const auto found = median_in(json, one.bench.rows[i]);
+    if (!found) {
+      return fail(ErrorKind::FailedPrecondition, fmt::format("{} bench {} ended with {}, without a figure of '{}'",
+                                                             program, one.bench.name, *code, one.bench.rows[i].name));
+    }
+    own.push_back({.value = *found});
+  }
+  return own;
+}
+
+bool all_agree(const std::vector<Measured>& all) {
+  return std::all_of(all.begin(), all.end(), [](const Measured& one) { return one.bench.digest_equal(); });
+}
+
+}  // namespace
+
+std::optional<double> median_in(std::string_view json, const BenchRow& row) {
+  const auto text = [&json](size_t from, std::string_view key) {
+    const size_t at = json.find(fmt::format("\"{}\":", key), from);
+    if (at == std::string_view::npos) return std::string_view();
+    std::string_view rest = json.substr(at + key.size() + 3);
+    rest.remove_prefix(std::min(rest.find_first_not_of(" \n"), rest.size()));
+    if (!rest.starts_with('"')) return rest.substr(0, rest.find_first_of(",}\n"));
+    return rest.substr(1, rest.find('"', 1) - 1);
+  };
+  for (size_t at = json.find("\"case\":"); at != std::string_view::npos; at = json.find("\"case\":", at + 1)) {
+    if (text(at, "case") == row.name && text(at, "system") == row.system && text(at, "metric") == row.metric)
+      return std::strtod(std::string(text(at, "median")).c_str(), nullptr);
+  }
+  return std::nullopt;
+}
+
+std::string program_without_stats(const BenchSetup& setup) {
+  if (!setup.without_stats.empty()) return setup.without_stats;
+  const auto built = this_program().parent_path().parent_path() / "no_stats" / "headpond";
+  return std::filesystem::exists(built) ? built.string() : "";
+}
+
+Bench trace_cost_bench(const BenchSetup& setup) {
+  Bench bench{.name = "trace.cost", .consume = "as each bench does", .round_s = 8};
+  const auto all = std::make_shared<std::vector<Measured>>(measured(setup));
+  declare_pairs(bench, *all, "with a trace");
+  bench.cycle = [all, with_first = true](const std::stop_token& stop) mutable -> Samples {
+    std::vector<BenchSample> samples;
+    with_first = !with_first;
+    for (const Measured& one : *all) {
+      const auto both = side_by_side(with_first, [&](bool with) { return here(one, with, stop); });
+      if (!both) return fail(both.error());
+      samples.insert(samples.end(), both->begin(), both->end());
+    }
+    return samples;
+  };
+  bench.digest_equal = [all] { return all_agree(*all); };
+  return bench;
+}
+
+Bench stats_cost_bench(const BenchSetup& setup) {
+  Bench bench{.name = "stats.cost", .consume = "as each bench does"};
+  const auto all = std::make_shared<std::vector<Measured>>(measured(setup));
+  declare_pairs(bench, *all, "that counts");
+  const std::string without = program_without_stats(setup), counts = this_program().string();
+  const bool brief = setup.items < BenchSetup().items;
+  bench.cycle = [=, with_first = true](const std::stop_token& stop) mutable -> Samples {
+    std::vector<BenchSample> samples;
+    with_first = !with_first;
+    for (const Measured& one : *all) {
+      const auto both =
+          side_by_side(with_first, [&](bool with) { return in_program(one, with ? counts : without, brief, stop); });
+      if (!both) return fail(both.error());
+      samples.insert(samples.end(), both->begin(), both->end());
+    }
+    return samples;
+  };
+  return bench;
+}
+
+}  // namespace headpond::cli

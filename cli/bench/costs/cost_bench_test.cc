@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/bench/bench_report.h"
+#include "cli/bench/costs/bench_costs.h"
+#include "tests/test_files.h"
+
+namespace headpond::cli {
+namespace {
+
+using testing::HasSubstr;
+
+BenchRow row(const std::string& name, const std::string& system, const std::string& metric) {
+  return {.name = name, .params = {{"capacity", int64_t{4}}}, .system = system, .metric = metric, .unit = "ns"};
+}
+
+// What `headpond bench --json` writes, in both layouts.
+std::string json_of(const Bench& bench, const std::vector<double>& values, JsonLayout layout) {
+  JsonWriter json(JsonNonFinite::AsString, layout);
+  json.begin_object();
+  write_bench(json, bench,
+              {.rounds = {{.values = values, .ratios = {}, .cpu_s = std::vector<double>(values.size())}},
+               .digest_equal = true});
+  json.end_object();
+  return json.take();
+}
+
+TEST(MedianIn, IsOfTheRowOfTheSameCaseSystemAndMetric) {
+  Bench bench{.name = "queue.handoff"};
+  bench.rows = {row("fifo cap=4 p=1", "onetbb", "ns_per_item"), row("fifo cap=4 p=1", "headpond", "cpu_ns_per_item"),
+                row("fifo cap=4 p=1", "headpond", "ns_per_item"), row("fifo cap=4 p=2", "headpond", "ns_per_item")};
+  for (const JsonLayout layout : {JsonLayout::Compact, JsonLayout::Indented}) {
+    const std::string json = json_of(bench, {1.5, 2.5, 30.25, 4e-3}, layout);
+    EXPECT_EQ(median_in(json, bench.rows[0]), 1.5);
+    EXPECT_EQ(median_in(json, bench.rows[1]), 2.5);
+    EXPECT_EQ(median_in(json, bench.rows[2]), 30.25);
+    EXPECT_EQ(median_in(json, bench.rows[3]), 4e-3);
+    EXPECT_EQ(median_in(json, row("fifo cap=4", "headpond", "ns_per_item")), std::nullopt);
+    EXPECT_EQ(median_in(json, row("fifo cap=4 p=1", "headpond", "ns")), std::nullopt);
+  }
+  EXPECT_EQ(median_in("", bench.rows[0]), std::nullopt);
+}
+
+// Rows of one bench: with and without, as often as the bench has rows of Headpond's.
+void set_costs(const Bench& bench, const std::string& of, const std::vector<double>& costs, BenchRound& round) {
+  size_t next = 0;
+  for (size_t i = 0; i < bench.rows.size(); i += 2) {
+    if (!bench.rows[i].name.starts_with(of + ": ")) continue;
+    round.values[i] = 200 * costs[next++ % costs.size()];
+    round.values[i + 1] = 200;
+  }
+}
+
+TEST(TraceCost, IsTheMiddleOfTheRowsOfABench) {
+  const Bench bench = trace_cost_bench({.cpus = {0}, .items = 5000});
+  ASSERT_EQ(bench.targets.size(), 3U);
+  BenchRound round{.values = std::vector<double>(bench.rows.size(), 1)};
+  set_costs(bench, "engine.tiny", {1.3}, round);
+  set_costs(bench, "loader.mnist", {0.5, 1.005, 2}, round);
+  set_costs(bench, "queue.handoff", {1.02, 1.02, 1.02, 50}, round);
+  const BenchResult result{.rounds = {round}};
+  EXPECT_DOUBLE_EQ(bench.targets[0].value(result), 1.3);
+  EXPECT_DOUBLE_EQ(bench.targets[1].value(result), 1.005);
+  EXPECT_DOUBLE_EQ(bench.targets[2].value(result), 1.02);
+  EXPECT_FALSE(meets(bench.targets[0], 1.3));
+  EXPECT_TRUE(meets(bench.targets[1], 1.005));
+  for (size_t i = 0; i < bench.rows.size(); i += 2) {
+    EXPECT_EQ(bench.rows[i].name, bench.rows[i + 1].name);
+    EXPECT_EQ(bench.rows[i].system, bench.rows[i + 1].system + " with a trace");
+  }
+}
+
+TEST(StatsCost, TakesTheProgramThatIsNamed) {
+  EXPECT_EQ(program_without_stats({.without_stats = "/no/such/program"}), "/no/such/program");
+}
+
+TEST(StatsCost, NamesAProgramThatHasNoFigures) {
+  const Bench bench = stats_cost_bench({.cpus = {0}, .items = 5000, .without_stats = "/bin/false"});
+  const auto samples = bench.cycle({});  // Begins with the other program: this one, a test, has no benches.
+  ASSERT_FALSE(samples);
+  EXPECT_THAT(samples.error().message(), HasSubstr("/bin/false bench engine.tiny ended with 1, without a figure of"));
+}
+
+}  // namespace
+}  // namespace headpond::cli
