@@ -47,11 +47,13 @@ RunMachine this_machine(const MemoryInfo& idle) {
   return {text.data(), getpid(), cpu_count(), simd_target(), static_cast<int64_t>(idle.pss)};
 }
 
-// Data that was mapped before the run is not part of what an idle process takes.
+// Data that was mapped, or lay in tensors, before the run is not part of what an idle process takes: it has rows.
 MemoryInfo idle_memory() {
   MemoryInfo idle = memory_info();
+  const BufferPoolStats tensors = BufferPool::shared().stats();
   const uint64_t mapped = std::min(static_cast<uint64_t>(internal::mapped_data_bytes()), idle.pss_file);
-  idle.pss -= mapped;
+  const auto in_tensors = static_cast<uint64_t>(tensors.bytes_in_use + tensors.bytes_cached);
+  idle.pss -= mapped + std::min(in_tensors, idle.pss - idle.pss_file);
   idle.pss_file -= mapped;
   return idle;
 }

@@ -121,6 +121,26 @@ TEST_F(RunLogTest, APointTellsWhoHoldsTheMemory) {
   EXPECT_THAT(content("report.html"), HasSubstr("Who holds the memory"));
 }
 
+TEST_F(RunLogTest, DataThatLayInMemoryBeforeTheRunHasARowToo) {
+  constexpr int64_t kBytes = 64'000'000;
+  if (memory_info().pss == 0) GTEST_SKIP() << "the system does not tell";
+  Tensor data = Tensor::empty(DType::u8, {1000, kBytes / 1000});
+  std::fill_n(data.mutable_data(), kBytes, std::byte{1});
+  auto log = open();
+  Loader loader(from_tensor_slices({{"x", data}}) | batch(2), {.threads = 1});
+  const auto first = loader.next();
+  const RunLog::Watch watched = log->watch(loader);
+  while (last_looked_at(record()) == nullptr) std::this_thread::sleep_for(5ms);
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  const RunPoint* const looked = last_looked_at(run);
+  ASSERT_NE(looked, nullptr);
+  const int64_t all = looked->pss - run.machine.idle_pss;
+  EXPECT_GT(all, kBytes * 9 / 10);
+  EXPECT_NEAR(static_cast<double>(explained_bytes(looked->memory)), static_cast<double>(all), 0.3 * kBytes)
+      << "without the data's share in what it takes at rest, less than nothing is outside";
+}
+
 TEST_F(RunLogTest, OthersListenIfTheyMay) {
   auto log = open({.sample_every = 1ms, .write_every = 10ms, .live = true});
   Loader loader(numbers(), {.threads = 1});

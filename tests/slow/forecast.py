@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory that `headpond check` forecasts for five pipelines, against the most that the system says that a process which runs them has
 more than one which runs next to nothing, without pages of mapped files, which it takes back: within 10 %. The program is slower than each
-pipeline, as the forecast assumes. Control: a run with twelve threads more than were told takes more than that.
+pipeline, as the forecast assumes. Control: a run with twelve threads more than were told takes more than that. Of each run the table of who
+holds the memory explains nine tenths and says no more than there is; control: without its largest row it does not.
 
   forecast.py PROGRAM [--seconds 7] [--step-ms 700]
 
@@ -19,7 +20,7 @@ import sys
 import tempfile
 import time
 
-WITHIN = 0.1
+WITHIN, EXPLAINED = 0.1, 0.1
 THREADS, TOO_MANY = 2, 14
 KIB = re.compile(r"^Pss_Anon:\s+(\d+) kB", re.M)
 
@@ -77,6 +78,16 @@ def peak(program, plan, given, threads=THREADS):
     return most
 
 
+def unexplained(plan):
+    """Parts of what the last run of the plan took that its table does not explain; the same without the table's largest row."""
+    lines = pathlib.Path(f"{plan}.files", "run.jsonl").read_text(encoding="utf-8").splitlines()
+    tables = [line["point"]["memory"] for line in map(json.loads, lines) if line.get("point", {}).get("memory")]
+    rows = {row["who"]: row["bytes"] for row in tables[-1]}
+    outside = rows.pop("outside")
+    whole = sum(rows.values()) + outside
+    return outside / whole, (outside + max(rows.values())) / whole
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", type=os.path.abspath)
@@ -96,14 +107,18 @@ def main():
         idle = peak(given.program, plan, given)
         for name, text in plans(data, records).items():
             plan.write_text(text, encoding="utf-8")
-            took, control = (peak(given.program, plan, given, threads) - idle for threads in (THREADS, TOO_MANY))
+            control = peak(given.program, plan, given, TOO_MANY) - idle
+            took = peak(given.program, plan, given) - idle
+            outside, without_a_row = unexplained(plan)
             told = json_of([given.program, "check", plan, "--threads", str(THREADS)])["bytes_forecast"]
             print(f"{name}: {told / 1e6:.1f} MB told, {took / 1e6:.1f} MB at the peak: {took / told:.3f}", flush=True)
-            if abs(took / told - 1) > WITHIN:
+            print(f"{name}: the table does not explain {outside:.1%}, without its largest row {without_a_row:.1%}", flush=True)
+            if abs(took / told - 1) > WITHIN or abs(outside) > EXPLAINED:
                 missed.append(name)
+            assert without_a_row > EXPLAINED, f"the control was not noticed: {name} is explained without the largest row, too"
             assert control / told > 1 + WITHIN, f"the control was not noticed: {name} took {control / 1e6:.1f} MB with {TOO_MANY} threads"
     if missed:
-        sys.exit(f"not within {WITHIN:.0%} of the forecast: {missed}")
+        sys.exit(f"not within {WITHIN:.0%} of the forecast, or not explained: {missed}")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,8 @@ struct RunMachine {
   int64_t pid = 0;
   int processors = 0;  ///< How many the process may use.
   std::string simd = {};
-  int64_t idle_pss = 0;  ///< The process's size when the run started, like RunPoint::pss, but for mapped data.
+  int64_t idle_pss = 0;  ///< The process's size when the run started, like RunPoint::pss, but for data that is mapped
+                         ///< or lies in tensors.
 };
 
 /// A pipeline at one moment.
