@@ -44,18 +44,20 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 /// So many pairs can be taken after fill_all().
 inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
 
-// The last of `places` places is the second value's.
-[[gnu::always_inline]] inline void put(EntropyReader& reader, ValuePair pair, uint32_t places) {
-  reader.to[kPlaces[reader.k + places - 1]] = pair.second_value();
-  reader.to[kPlaces[reader.k + pair.first()]] = pair.first_value();  // Which may be the only one.
+// The last of `places` places from `k` on is the second value's.
+[[gnu::always_inline]] inline void put(ValuePair pair, size_t k, size_t places, int16_t* to) {
+  to[kPlaces[k + places - 1]] = pair.second_value();
+  to[kPlaces[k + pair.first()]] = pair.first_value();  // Which may be the only one.
 }
 
 /// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false.
 [[gnu::always_inline]] inline bool step(EntropyReader& reader) {
   const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
   const uint32_t next = reader.k + pair.advance();
-  if (next > 63) return false;
-  put(reader, pair, pair.advance());
+  if (next > 63) [[unlikely]] {
+    return false;
+  }
+  put(pair, reader.k, pair.advance(), reader.to);
   reader.bits.skip(static_cast<int>(pair.bits()));
   reader.k = next;
   return true;
