@@ -29,8 +29,13 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 
 /// Adds the difference to `dc`. REQUIRES: 32 bits are ready.
 [[gnu::always_inline]] inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& dc) {
+  if (const int32_t whole = table.differences[bits.peek(HuffmanTable::kDifferenceBits)]; whole != 0) [[likely]] {
+    bits.skip(whole & 15);
+    dc += whole >> 4;
+    return true;
+  }
   const uint32_t entry = table.look[bits.peek(HuffmanTable::kLookBits)];
-  if (entry >> 16 != 0) [[likely]] {
+  if (entry >> 16 != 0) {
     bits.skip(static_cast<int>(entry & 255));
     dc += static_cast<int32_t>(entry) >> 16;
     return true;

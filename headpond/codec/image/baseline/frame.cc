@@ -260,7 +260,17 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
     end[length] = count == 0 ? 0 : code;
   }
   std::fill(to, look.data() + look.size(), 0U);
+  if (is_dc) make_differences();
   return is_made = is_set = true;
+}
+
+void HuffmanTable::make_differences() {
+  for (size_t i = 0; i < differences.size(); ++i) {
+    const uint32_t entry = look[i << (kLookBits - kDifferenceBits)], bits = entry & 255;
+    const int32_t value = static_cast<int32_t>(entry) >> 16;
+    const bool is_whole = bits <= kDifferenceBits && (value != 0 || entry >> 8 == 0);
+    differences[i] = is_whole ? static_cast<int16_t>(value * 16 + static_cast<int32_t>(bits)) : int16_t{0};
+  }
 }
 
 const ValuePair* HuffmanTable::pairs_for(size_t bytes) {

@@ -65,7 +65,12 @@ struct HuffmanTable {
   bool is_dc = false;
   bool is_made = false;  ///< Made from `counts` and `symbols`, maybe for the file before.
 
-  /// For a table of coefficients, by the same bits.
+  /// For a table of differences, by the next kDifferenceBits bits: how many of them to take, and 16 times the
+  /// difference; 0 if it isn't whole in them. Small, to stay in the processor's cache.
+  static constexpr int kDifferenceBits = 12;
+  std::array<int16_t, size_t{1} << kDifferenceBits> differences;
+
+  /// For a table of coefficients, by the bits of `look`.
   std::array<ValuePair, size_t{1} << kLookBits> pairs;
   bool has_pairs = false;
   size_t used_bytes = 0;  ///< Bytes of the scans for which pairs were asked.
@@ -78,6 +83,9 @@ struct HuffmanTable {
   bool make(std::span<const std::byte> counts, std::span<const std::byte> values, bool is_dc);
   /// True iff both are made, from the same.
   bool is_same(const HuffmanTable& other) const;
+
+ private:
+  void make_differences();
 };
 
 /// Factors of the values of a block, row by row.

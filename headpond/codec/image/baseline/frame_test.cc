@@ -90,6 +90,29 @@ TEST(HuffmanTable, HasNoPairOfValuesThatDontFit) {
   EXPECT_EQ(table.pairs[0b1011101000001], ValuePair(12, 2, 0, 1, 32)) << "of 6";
 }
 
+// Of bits that begin with these 12.
+int16_t difference_of(const HuffmanTable& table, uint32_t bits) {
+  return table.differences[bits << (HuffmanTable::kDifferenceBits - 12)];
+}
+
+TEST(HuffmanTable, HasTheDifferencesThatFit) {
+  HuffmanTable table;
+  Codes codes;
+  codes.values = {std::byte{0}, std::byte{0x0a}, std::byte{0x0b}};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true));
+  EXPECT_EQ(difference_of(table, 0b011111111111), 1) << "no difference, 1 bit";
+  EXPECT_EQ(difference_of(table, 0b101111111111), 1023 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b100000000000), -1023 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b110000000000), 0) << "11 bits after the code";
+  EXPECT_EQ(difference_of(table, 0b111000000000), 0) << "no code";
+  codes.values[0] = std::byte{0x0b};
+  codes.values[2] = std::byte{0};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true));
+  EXPECT_EQ(difference_of(table, 0b011111111111), 2047 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b000000000000), -2047 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b110111111111), 3);
+}
+
 TEST(HuffmanTable, IsTheSameAsOneFromTheSameSymbols) {
   HuffmanTable table, other;
   table.is_made = other.is_made = false;
