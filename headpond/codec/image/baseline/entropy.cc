@@ -33,34 +33,32 @@ enum class Went : uint8_t { on, to_end, wrong };
 // What step() left: the last values of a block, or a symbol that its table doesn't have whole.
 [[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
   const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
-  const uint32_t next = reader.k + pair.advance;
-  const bool is_end = pair.advance >= ValuePair::kEnd ? next < ValuePair::kEnd + 64U : next == 64;
+  const uint32_t next = reader.k + pair.advance();
+  const bool is_end = pair.advance() >= ValuePair::kEnd ? next < ValuePair::kEnd + 64U : next == 64;
   if (!is_end) {
     Went went = take_one(reader);
     while (went == Went::on && !reader.table->has_pairs) went = take_one(reader);
     return went;
   }
-  put(reader, pair);
-  reader.bits.skip(pair.bits);
+  put(pair, reader.k, pair.advance() & 63, reader.to);
+  reader.bits.skip(static_cast<int>(pair.bits()));
   return Went::to_end;
 }
 
-bool meets(ScanBits bits, const std::array<int32_t, 3>& dc, const ScanPoint& point) {
-  return bits.position() == point.bit && dc == point.dc;
+bool meets(uint64_t position, const std::array<int32_t, 3>& dc, const ScanPoint& point) {
+  return position == point.bit && dc == point.dc;
 }
 
 // At the begin of an interval of restarts.
 [[gnu::always_inline]] inline bool take_restart(EntropyReader& reader) {
   reader.mcus = 1;
   reader.dc = {};
-  ScanBits bits = reader.bits;
-  const bool is_there = bits.take_marker(static_cast<uint8_t>(0xd0 + (reader.restarts++ & 7)));
-  reader.bits = bits;
-  return is_there;
+  return reader.bits.take_marker(static_cast<uint8_t>(0xd0 + (reader.restarts++ & 7)));
 }
 
 [[gnu::always_inline]] inline bool begin_mcu(EntropyReader& reader) {
-  if (reader.block->meets_point && !meets(reader.bits, std::array(reader.dc), *reader.next_point++)) return false;
+  const RowBlock& block = *reader.block;
+  if (block.meets_point && !meets(reader.bits.position(), std::array(reader.dc), *reader.next_point++)) return false;
   const int64_t interval = reader.frame->restart_interval;
   return interval == 0 || reader.mcus++ < interval || take_restart(reader);
 }
@@ -106,29 +104,28 @@ uint32_t long_entry(const HuffmanTable& table, uint32_t next) {
   return kNoSymbol << 8;
 }
 
-ScanBits ScanBits::filled_slowly(ScanBits bits) {
-  while (bits.count_ < 56) {
+ScanBits::Filled ScanBits::filled_slowly(const uint8_t* const from, const uint8_t* const end, uint64_t bits,
+                                         int count) {
+  const uint8_t* at = from;
+  int missing = 0;
+  for (; count < 56; count += 8) {
     uint64_t byte = 0;
-    const uint8_t* const at = bits.at_;
-    const bool is_escape = at != bits.end_ && *at == 0xff;
-    if (at == bits.end_ || (is_escape && (at + 1 == bits.end_ || at[1] != 0))) {
-      bits.missing_ += 8;
+    const bool is_escape = at != end && *at == 0xff;
+    if (at == end || (is_escape && (at + 1 == end || at[1] != 0))) {
+      missing += 8;
     } else {
       byte = *at;
-      bits.at_ += is_escape ? 2 : 1;
+      at += is_escape ? 2 : 1;
     }
-    bits.bits_ |= byte << (56 - bits.count_);
-    bits.count_ += 8;
+    bits |= byte << (56 - count);
   }
-  return bits;
+  return {bits, static_cast<uint16_t>(at - from), static_cast<uint16_t>(count), missing};
 }
 
-uint64_t ScanBits::position() const {
+uint64_t ScanBits::position_of(const uint8_t* begin, const uint8_t* at, int ahead) {
   // Back over what was read ahead: the two bytes ff 00 are one.
-  int ahead = count_ - missing_;
-  const uint8_t* at = at_;
-  for (; ahead > 0; ahead -= 8) at -= at - begin_ >= 2 && at[-1] == 0 && at[-2] == 0xff ? 2 : 1;
-  return 8 * static_cast<uint64_t>(at - begin_) + static_cast<uint64_t>(-ahead);
+  for (; ahead > 0; ahead -= 8) at -= at - begin >= 2 && at[-1] == 0 && at[-2] == 0xff ? 2 : 1;
+  return 8 * static_cast<uint64_t>(at - begin) + static_cast<uint64_t>(-ahead);
 }
 
 void ScanBits::go_to(uint64_t bit) {
@@ -138,11 +135,6 @@ void ScanBits::go_to(uint64_t bit) {
   if (bit % 8 == 0) return;
   fill();
   skip(static_cast<int>(bit % 8));
-}
-
-bool ScanBits::is_before_marker() {
-  if (count_ - missing_ >= 8 || is_past_end()) return false;
-  return end_ - at_ >= 2 && *at_ == 0xff;
 }
 
 bool EntropyReader::go_to(const ScanPoint& point, int64_t mcu) {
@@ -173,7 +165,9 @@ void read_row(EntropyReader& reader) {
     one.bits.fill_all();
     int steps = 0;
     while (steps < kSteps && step(one)) ++steps;
-    if (steps < kSteps) is_open = mend(one);
+    if (steps < kSteps) [[unlikely]] {
+      is_open = mend(one);
+    }
   }
   reader = one;
 }
@@ -193,8 +187,13 @@ void read_two(EntropyReader& first, EntropyReader& second) {
         stop = of_other;
       }
     }
-    if (stop == of_one) are_open = mend(one);
-    if (stop == of_other) are_open = mend(other);
+    // Without the attributes the compiler keeps in registers what mend() needs, not what step() does.
+    if (stop == of_one) [[unlikely]] {
+      are_open = mend(one);
+    }
+    if (stop == of_other) [[unlikely]] {
+      are_open = mend(other);
+    }
   }
   first = one;
   second = other;

@@ -35,7 +35,7 @@ class ScanBits {
   }
   /// The bits of the data, as the file has them, before the next one; in front of a marker they end before the
   /// padding bits.
-  uint64_t position() const;
+  uint64_t position() const { return position_of(begin_, at_, count_ - missing_); }
   /// Goes on at a bit of the data, which has at least so many.
   void go_to(uint64_t bit);
   /// True iff zeros were taken that are not in the file.
@@ -62,16 +62,28 @@ class ScanBits {
         return;
       }
     }
-    *this = filled_slowly(*this);
+    const Filled filled = filled_slowly(at_, end_, bits_, count_);
+    bits_ = filled.bits;
+    at_ += filled.taken;
+    missing_ += filled.missing;
+    count_ = filled.count;
   }
   // True if a byte of the word is ff.
   static bool has_ones(uint64_t word) {
     const uint64_t zeros = ~word;
     return ((zeros - 0x0101010101010101) & ~zeros & 0x8080808080808080) != 0;
   }
-  // Fills a copy: an object whose address is known elsewhere isn't kept in registers.
-  static ScanBits filled_slowly(ScanBits bits);
-  bool is_before_marker();
+  // In two registers: an object whose address is known elsewhere isn't kept in registers.
+  struct Filled {
+    uint64_t bits;
+    uint16_t taken;  // Bytes.
+    uint16_t count;
+    int32_t missing;
+  };
+  static Filled filled_slowly(const uint8_t* at, const uint8_t* end, uint64_t bits, int count);
+  // `ahead`: bits that were read, and are not taken.
+  static uint64_t position_of(const uint8_t* begin, const uint8_t* at, int ahead);
+  bool is_before_marker() const { return count_ - missing_ < 8 && !is_past_end() && end_ - at_ >= 2 && *at_ == 0xff; }
 
   const uint8_t* begin_ = nullptr;
   const uint8_t* at_ = nullptr;

@@ -29,8 +29,13 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 
 /// Adds the difference to `dc`. REQUIRES: 32 bits are ready.
 [[gnu::always_inline]] inline bool take_difference(ScanBits& bits, const HuffmanTable& table, int32_t& dc) {
+  if (const int32_t whole = table.differences[bits.peek(HuffmanTable::kDifferenceBits)]; whole != 0) [[likely]] {
+    bits.skip(whole & 15);
+    dc += whole >> 4;
+    return true;
+  }
   const uint32_t entry = table.look[bits.peek(HuffmanTable::kLookBits)];
-  if (entry >> 16 != 0) [[likely]] {
+  if (entry >> 16 != 0) {
     bits.skip(static_cast<int>(entry & 255));
     dc += static_cast<int32_t>(entry) >> 16;
     return true;
@@ -44,18 +49,21 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 /// So many pairs can be taken after fill_all().
 inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
 
-[[gnu::always_inline]] inline void put(EntropyReader& reader, const ValuePair& pair) {
-  reader.to[kPlaces[reader.k + pair.second]] = pair.second_value;
-  reader.to[kPlaces[reader.k + pair.first]] = pair.first_value;  // Which may be the only one.
+// The last of `places` places from `k` on is the second value's.
+[[gnu::always_inline]] inline void put(ValuePair pair, size_t k, size_t places, int16_t* to) {
+  to[kPlaces[k + places - 1]] = pair.second_value();
+  to[kPlaces[k + pair.first()]] = pair.first_value();  // Which may be the only one.
 }
 
 /// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false.
 [[gnu::always_inline]] inline bool step(EntropyReader& reader) {
   const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
-  const uint32_t next = reader.k + pair.advance;
-  if (next > 63) return false;
-  put(reader, pair);
-  reader.bits.skip(pair.bits);
+  const uint32_t next = reader.k + pair.advance();
+  if (next > 63) [[unlikely]] {
+    return false;
+  }
+  put(pair, reader.k, pair.advance(), reader.to);
+  reader.bits.skip(static_cast<int>(pair.bits()));
   reader.k = next;
   return true;
 }

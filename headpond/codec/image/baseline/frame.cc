@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <utility>
@@ -36,37 +36,35 @@ void fill_entries(uint32_t* to, uint32_t free, uint32_t symbol, bool is_dc) {
   }
 }
 
-// The first value of those that an entry of HuffmanTable::look begins with, or the block's end, as the second of a pair
-// whose first takes no place. Nothing, all zeros, unless it is whole in `room` bits.
-ValuePair piece_of(uint32_t entry, uint32_t room) {
+// The first value of those that an entry of HuffmanTable::look begins with, or the block's end. No bits: there is none
+// that is whole.
+struct Piece {
+  uint32_t bits = 0, places = 0;
+  int32_t value = 0;
+  bool is_end = false;
+
+  bool has_at_most(uint32_t size) const { return std::abs(value) < 1 << size; }
+};
+
+// `room`: the bits that count.
+Piece piece_of(uint32_t entry, uint32_t room) {
   const uint32_t bits = entry & 255, zeros = entry >> 8 & 255;
-  const auto value = static_cast<int16_t>(static_cast<int32_t>(entry) >> 16);
+  const int32_t value = static_cast<int32_t>(entry) >> 16;
   if (bits == 0 || bits > room) return {};
-  const auto piece = [bits](uint32_t places, uint32_t end, int16_t of) {
-    return ValuePair{static_cast<uint8_t>(bits),         0, static_cast<uint8_t>(places),
-                     static_cast<uint8_t>(places + end), 0, of};
-  };
-  if (value != 0) return piece(zeros + 1, 0, value);
+  if (value != 0) return {bits, zeros + 1, value};
   // Without a value, that byte is a symbol: sixteen zeros, one whose value doesn't fit, or the end.
-  if (zeros == 0xf0) return piece(16, 0, 0);
-  return (zeros & 15) == 0 ? piece(0, ValuePair::kEnd, 0) : ValuePair{};
+  if (zeros == 0xf0) return {bits, 16, 0};
+  return (zeros & 15) == 0 ? Piece{bits, 0, 0, true} : Piece();
 }
 
-// The same with the block's end after the value, if that is whole too. `bits`: kLookBits of them.
+// What may be second in a pair, with the block's end after it, if that is whole too. `bits`: kLookBits of them.
 ValuePair last_of(const HuffmanTable& table, uint32_t bits, uint32_t room) {
-  ValuePair piece = piece_of(table.look[bits], room);
-  if (piece.bits == 0 || piece.advance >= ValuePair::kEnd) return piece;
-  const uint32_t after = table.look[(bits << piece.bits) & (table.look.size() - 1)];
-  const ValuePair end = piece_of(after, room - piece.bits);
-  if (end.advance != ValuePair::kEnd) return piece;
-  piece.bits += end.bits;
-  piece.advance += ValuePair::kEnd;
-  return piece;
-}
-
-// Field by field. No sum leaves its field.
-ValuePair operator+(const ValuePair& a, const ValuePair& b) {
-  return std::bit_cast<ValuePair>(std::bit_cast<uint64_t>(a) + std::bit_cast<uint64_t>(b));
+  const Piece piece = piece_of(table.look[bits], room);
+  if (piece.is_end) return {piece.bits, ValuePair::kEnd, 0, 0, 0};
+  if (piece.bits == 0 || !piece.has_at_most(ValuePair::kSecondSize)) return {};
+  const Piece end = piece_of(table.look[(bits << piece.bits) & (table.look.size() - 1)], room - piece.bits);
+  if (!end.is_end) return {piece.bits, piece.places, 0, 0, piece.value};
+  return {piece.bits + end.bits, piece.places + ValuePair::kEnd, 0, 0, piece.value};
 }
 
 // What may be second in a pair, by the number of bits that the first one leaves.
@@ -94,7 +92,7 @@ class SecondPieces {
   std::array<bool, HuffmanTable::kLookBits> has_ = {};
 };
 
-constexpr ValuePair kNothing = {0, 0, 0, ValuePair::kNone, 0, 0};
+constexpr ValuePair kNothing = {0, ValuePair::kNone, 0, 0, 0};
 constexpr auto kNoPairs = [] {
   std::array<ValuePair, size_t{1} << HuffmanTable::kLookBits> none;
   none.fill(kNothing);
@@ -262,7 +260,17 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
     end[length] = count == 0 ? 0 : code;
   }
   std::fill(to, look.data() + look.size(), 0U);
+  if (is_dc) make_differences();
   return is_made = is_set = true;
+}
+
+void HuffmanTable::make_differences() {
+  for (size_t i = 0; i < differences.size(); ++i) {
+    const uint32_t entry = look[i << (kLookBits - kDifferenceBits)], bits = entry & 255;
+    const int32_t value = static_cast<int32_t>(entry) >> 16;
+    const bool is_whole = bits <= kDifferenceBits && (value != 0 || entry >> 8 == 0);
+    differences[i] = is_whole ? static_cast<int16_t>(value * 16 + static_cast<int32_t>(bits)) : int16_t{0};
+  }
 }
 
 const ValuePair* HuffmanTable::pairs_for(size_t bytes) {
@@ -276,14 +284,17 @@ const ValuePair* HuffmanTable::pairs_for(size_t bytes) {
 void HuffmanTable::make_pairs() {
   SecondPieces second(*this);
   for (size_t i = 0; i < pairs.size();) {
-    const ValuePair piece = piece_of(look[i], kLookBits);
-    if (piece.bits == 0 || piece.advance >= ValuePair::kEnd) {
-      pairs[i++] = piece.bits == 0 ? kNothing : piece;
+    const Piece piece = piece_of(look[i], kLookBits);
+    if (piece.is_end) {
+      pairs[i++] = {piece.bits, ValuePair::kEnd + 1, 0, 0, 0};
       continue;
     }
-    const auto place = static_cast<uint8_t>(piece.second - 1);
-    const ValuePair first = {piece.bits, place, place, piece.advance, piece.second_value, 0};
-    for (const ValuePair& other : second.of(kLookBits - piece.bits)) pairs[i++] = first + other;
+    if (piece.bits == 0 || !piece.has_at_most(ValuePair::kFirstSize)) {
+      pairs[i++] = kNothing;
+      continue;
+    }
+    const ValuePair first = {piece.bits, piece.places, piece.places - 1, piece.value, 0};
+    for (const ValuePair other : second.of(kLookBits - piece.bits)) pairs[i++] = first + other;
   }
 }
 

@@ -15,19 +15,40 @@ inline constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  
                                                     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                                     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/// The one or two values that some bits of a block begin with. Places count from the next one of the zigzag order on.
-struct alignas(8) ValuePair {
-  /// Part of `advance` if the block's end follows the values.
-  static constexpr uint8_t kEnd = 64;
-  /// `advance` if there is no value whole.
-  static constexpr uint8_t kNone = 255;
+/// The one or two values that some bits of a block begin with, in a word, as tables of them are to stay in the
+/// processor's cache. Places count from the next one of the zigzag order on.
+class ValuePair {
+ public:
+  /// Part of advance() if the block's end follows the values.
+  static constexpr uint32_t kEnd = 64;
+  /// advance() if there is no value whole.
+  static constexpr uint32_t kNone = 127;
+  /// Values of more bits are not in a pair.
+  static constexpr uint32_t kFirstSize = 7, kSecondSize = 6;
 
-  uint8_t bits;           ///< To be taken.
-  uint8_t first, second;  ///< Places of the values. If there is but one, it is the first and both places are its.
-  uint8_t advance;        ///< How many places they fill.
-  int16_t first_value, second_value;
+  constexpr ValuePair() = default;
+  constexpr ValuePair(uint32_t bits, uint32_t advance, uint32_t first, int32_t first_value, int32_t second_value)
+      : word_(bits | advance << 6 | first << 13 | (static_cast<uint32_t>(first_value) & 255) << 17 |
+              static_cast<uint32_t>(second_value) << 25) {}
 
+  /// To be taken; 0 to 15.
+  uint32_t bits() const { return word_ & 63; }
+  /// How many places the values fill; the last one is the second value's, and also the first one's if that is the only
+  /// one. Without any value there is one place, of a 0.
+  uint32_t advance() const { return word_ >> 6 & 127; }
+  uint32_t first() const { return word_ >> 13 & 15; }
+  int16_t first_value() const { return static_cast<int8_t>(word_ >> 17); }
+  int16_t second_value() const { return static_cast<int16_t>(static_cast<int32_t>(word_) >> 25); }
+
+  /// Field by field, of which none may overflow.
+  friend ValuePair operator+(ValuePair a, ValuePair b) {
+    a.word_ += b.word_;
+    return a;
+  }
   friend bool operator==(const ValuePair&, const ValuePair&) = default;
+
+ private:
+  uint32_t word_ = 0;
 };
 
 /// A Huffman table, looked up by the next kLookBits bits. An entry of `look` has in its lowest byte the number of bits
@@ -44,7 +65,12 @@ struct HuffmanTable {
   bool is_dc = false;
   bool is_made = false;  ///< Made from `counts` and `symbols`, maybe for the file before.
 
-  /// For a table of coefficients, by the same bits.
+  /// For a table of differences, by the next kDifferenceBits bits: how many of them to take, and 16 times the
+  /// difference; 0 if it isn't whole in them. Small, to stay in the processor's cache.
+  static constexpr int kDifferenceBits = 12;
+  std::array<int16_t, size_t{1} << kDifferenceBits> differences;
+
+  /// For a table of coefficients, by the bits of `look`.
   std::array<ValuePair, size_t{1} << kLookBits> pairs;
   bool has_pairs = false;
   size_t used_bytes = 0;  ///< Bytes of the scans for which pairs were asked.
@@ -57,6 +83,9 @@ struct HuffmanTable {
   bool make(std::span<const std::byte> counts, std::span<const std::byte> values, bool is_dc);
   /// True iff both are made, from the same.
   bool is_same(const HuffmanTable& other) const;
+
+ private:
+  void make_differences();
 };
 
 /// Factors of the values of a block, row by row.

@@ -36,15 +36,15 @@ TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
   table.make_pairs();
-  constexpr uint8_t kEnd = ValuePair::kEnd;
-  const ValuePair nothing = {0, 0, 0, ValuePair::kNone, 0, 0};
-  EXPECT_EQ(pair_of(table, 0b01111111111), (ValuePair{1, 0, 0, kEnd, 0, 0})) << "0";
-  EXPECT_EQ(pair_of(table, 0b10110111111), (ValuePair{5, 1, 1, 2 + kEnd, 3, 0})) << "10 11, 0";
-  EXPECT_EQ(pair_of(table, 0b10111000101), (ValuePair{8, 1, 3, 4, 3, -3})) << "10 11, 10 00, 10 1 and no more";
-  EXPECT_EQ(pair_of(table, 0b10111000010), (ValuePair{9, 1, 3, 4 + kEnd, 3, -3})) << "10 11, 10 00, 0";
+  constexpr uint32_t kEnd = ValuePair::kEnd;
+  const ValuePair nothing = {0, ValuePair::kNone, 0, 0, 0};
+  EXPECT_EQ(pair_of(table, 0b01111111111), ValuePair(1, kEnd + 1, 0, 0, 0)) << "0";
+  EXPECT_EQ(pair_of(table, 0b10110111111), ValuePair(5, 2 + kEnd, 1, 3, 0)) << "10 11, 0";
+  EXPECT_EQ(pair_of(table, 0b10111000101), ValuePair(8, 4, 1, 3, -3)) << "10 11, 10 00, 10 1 and no more";
+  EXPECT_EQ(pair_of(table, 0b10111000010), ValuePair(9, 4 + kEnd, 1, 3, -3)) << "10 11, 10 00, 0";
   EXPECT_EQ(pair_of(table, 0b11000000000), nothing) << "a value of 11 bits";
   EXPECT_EQ(pair_of(table, 0b11100000000), nothing) << "no code";
-  EXPECT_EQ(pair_of(table, 0b10111100000), (ValuePair{4, 1, 1, 2, 3, 0}));
+  EXPECT_EQ(pair_of(table, 0b10111100000), ValuePair(4, 2, 1, 3, 0));
   Codes codes;
   codes.values[1] = std::byte{0xf0};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
@@ -52,8 +52,65 @@ TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   EXPECT_EQ(table.pairs_for(5'000)[0], nothing) << "few bytes";
   EXPECT_EQ(table.pairs_for(5'000), table.pairs.data()) << "together they are not";
   table.make_pairs();
-  EXPECT_EQ(pair_of(table, 0b10011111111), (ValuePair{3, 15, 15, 16 + kEnd, 0, 0}));
-  EXPECT_EQ(pair_of(table, 0b10100111111), (ValuePair{5, 15, 31, 32 + kEnd, 0, 0}));
+  EXPECT_EQ(pair_of(table, 0b10011111111), ValuePair(3, 16 + kEnd, 15, 0, 0));
+  EXPECT_EQ(pair_of(table, 0b10100111111), ValuePair(5, 32 + kEnd, 15, 0, 0));
+}
+
+TEST(ValuePair, HoldsItsFields) {
+  for (const int32_t first : {-127, -1, 0, 1, 127}) {
+    for (const int32_t second : {-63, -1, 0, 1, 63}) {
+      const ValuePair pair(13, 96, 15, first, second);
+      EXPECT_EQ(pair.bits(), 13U);
+      EXPECT_EQ(pair.advance(), 96U);
+      EXPECT_EQ(pair.first(), 15U);
+      EXPECT_EQ(pair.first_value(), first);
+      EXPECT_EQ(pair.second_value(), second);
+      EXPECT_EQ(ValuePair(5, 16, 15, first, 0) + ValuePair(8, 80, 0, 0, second), pair);
+    }
+  }
+}
+
+TEST(HuffmanTable, HasNoPairOfValuesThatDontFit) {
+  HuffmanTable table;
+  Codes codes;
+  codes.values[1] = std::byte{0x08};
+  codes.values[2] = std::byte{0x07};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  table.make_pairs();
+  EXPECT_EQ(pair_of(table, 0b10100000000), ValuePair(0, ValuePair::kNone, 0, 0, 0)) << "a first value of 8 bits";
+  EXPECT_EQ(pair_of(table, 0b11010000001), ValuePair(10, 1, 0, 64, 0)) << "one of 7";
+  codes.values[1] = std::byte{0x01};
+  codes.values[2] = std::byte{0x07};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  table.make_pairs();
+  EXPECT_EQ(table.pairs[0b1011101000001], ValuePair(3, 1, 0, 1, 0)) << "a second one of 7";
+  codes.values[2] = std::byte{0x06};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  table.make_pairs();
+  EXPECT_EQ(table.pairs[0b1011101000001], ValuePair(12, 2, 0, 1, 32)) << "of 6";
+}
+
+// Of bits that begin with these 12.
+int16_t difference_of(const HuffmanTable& table, uint32_t bits) {
+  return table.differences[bits << (HuffmanTable::kDifferenceBits - 12)];
+}
+
+TEST(HuffmanTable, HasTheDifferencesThatFit) {
+  HuffmanTable table;
+  Codes codes;
+  codes.values = {std::byte{0}, std::byte{0x0a}, std::byte{0x0b}};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true));
+  EXPECT_EQ(difference_of(table, 0b011111111111), 1) << "no difference, 1 bit";
+  EXPECT_EQ(difference_of(table, 0b101111111111), 1023 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b100000000000), -1023 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b110000000000), 0) << "11 bits after the code";
+  EXPECT_EQ(difference_of(table, 0b111000000000), 0) << "no code";
+  codes.values[0] = std::byte{0x0b};
+  codes.values[2] = std::byte{0};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, true));
+  EXPECT_EQ(difference_of(table, 0b011111111111), 2047 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b000000000000), -2047 * 16 + 12);
+  EXPECT_EQ(difference_of(table, 0b110111111111), 3);
 }
 
 TEST(HuffmanTable, IsTheSameAsOneFromTheSameSymbols) {

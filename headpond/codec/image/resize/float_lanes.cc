@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/codec/image/resize/float_passes_internal.h"
+#include "headpond/codec/image/resize/pass_loops_internal.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "headpond/codec/image/resize/float_lanes.cc"
@@ -49,10 +50,48 @@ void sum_columns_of(const float* from, int64_t end, float* to, const ri::TapsPar
   }
 }
 
-void sum_columns(const float* from, int64_t end, float* to, const ri::TapsPart& columns, int channels) {
+#if HWY_TARGET <= HWY_AVX3
+
+void sum_groups(const float* from, float* to, int64_t values, int channels, const ri::FloatPlan& plan) {
+  const int64_t step = plan.pixels * channels;
+  const ri::FloatPlan::Tap* tap = plan.taps.data();
+  size_t group = 0;
+  for (int64_t i = 0; i < values; i += step, ++group) {
+    const float* const window = from + plan.bases[group];
+    const __m256 lower = _mm256_loadu_ps(window), upper = _mm256_loadu_ps(window + 8);
+    __m512d sum = _mm512_setzero_pd();
+    for (const auto* const end = plan.taps.data() + plan.ends[group]; tap != end; ++tap) {
+      const __m128i offsets = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(tap->offsets.data()));
+      const __m256 taken = _mm256_permutex2var_ps(lower, _mm256_cvtepu8_epi32(offsets), upper);
+      const __m512d product = _mm512_mul_pd(_mm512_cvtps_pd(taken), _mm512_loadu_pd(tap->weights.data()));
+      sum = _mm512_mask_add_pd(sum, tap->lanes, sum, product);
+    }
+    const __m256 sums = _mm512_cvtpd_ps(sum);
+    if (i + ri::FloatPlan::kLanes <= values) {  // Values after this group's are those of the next, which come later.
+      _mm256_storeu_ps(to + i, sums);
+    } else {
+      _mm256_mask_storeu_ps(to + i, static_cast<__mmask8>((1U << (values - i)) - 1), sums);
+    }
+  }
+}
+
+void plan_columns(const ri::TapsPart& columns, int channels, ri::FloatPlan& plan) { plan.make(columns, channels); }
+constexpr auto kPlan = plan_columns;
+
+#else
+
+constexpr decltype(ri::FloatPasses::plan) kPlan = nullptr;
+
+#endif
+
+void sum_columns(const float* from, int64_t end, float* to, const ri::TapsPart& columns, int channels,
+                 [[maybe_unused]] const ri::FloatPlan& plan) {
+#if HWY_TARGET <= HWY_AVX3
+  if (plan.pixels > 0) return sum_groups(from, to, columns.size * channels, channels, plan);
+#endif
   if (channels == 3) return sum_columns_of<3>(from, end, to, columns);
   if (channels == 4) return sum_columns_of<4>(from, end, to, columns);
-  ri::scalar_float_passes().sum_columns(from, end, to, columns, channels);
+  ri::scalar_float_passes().sum_columns(from, end, to, columns, channels, plan);
 }
 
 void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
@@ -73,7 +112,20 @@ void sum_rows(const float* const* rows, const double* weights, int64_t count, fl
   ri::sum_float_values(rows, weights, count, to, i, values);
 }
 
-ri::FloatPasses float_passes_of_target() { return {sum_columns, sum_rows}; }
+void reverse(const float* from, float* to, int64_t pixels, int channels) {
+  const hn::ScalableTag<float> d;
+  constexpr int kLanes = HWY_MAX_BYTES / sizeof(float);
+  static constexpr auto kIndex = ri::reversed_lanes<int32_t, kLanes>();
+  const auto index = hn::SetTableIndices(d, kIndex[static_cast<size_t>(channels - 1)].data());
+  const int64_t values = pixels * channels, step = kLanes / channels * channels;
+  int64_t i = 0;
+  for (; i + kLanes <= values; i += step) {
+    hn::StoreU(hn::TableLookupLanes(hn::LoadU(d, from + values - i - kLanes), index), d, to + i);
+  }
+  ri::reverse_pixels(from, to, pixels, channels, i / channels);
+}
+
+ri::FloatPasses float_passes_of_target() { return {sum_columns, sum_rows, reverse, kPlan}; }
 
 #endif
 
@@ -93,11 +145,15 @@ HWY_EXPORT(float_passes_of_target);
 namespace resize_internal {
 
 const FloatPasses& scalar_float_passes() {
-  static const FloatPasses passes = {[](const float* from, int64_t, float* to, const TapsPart& columns, int channels) {
-                                       sum_float_pixels(from, to, columns, channels, 0, columns.size);
-                                     },
-                                     [](const float* const* rows, const double* weights, int64_t count, float* to,
-                                        int64_t values) { sum_float_values(rows, weights, count, to, 0, values); }};
+  static const FloatPasses passes = {
+      [](const float* from, int64_t, float* to, const TapsPart& columns, int channels, const FloatPlan&) {
+        sum_float_pixels(from, to, columns, channels, 0, columns.size);
+      },
+      [](const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
+        sum_float_values(rows, weights, count, to, 0, values);
+      },
+      [](const float* from, float* to, int64_t pixels, int channels) { reverse_pixels(from, to, pixels, channels, 0); },
+      nullptr};
   return passes;
 }
 

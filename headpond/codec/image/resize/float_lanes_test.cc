@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -31,7 +32,7 @@ class FloatPassTargets : public testing::Test {
     TapsKey key;
     key.dtype = DType::f32;
     key.out = 1 + below(65);
-    key.in = 1 + below(key.out * 6);
+    key.in = 1 + below(key.out * (1 + below(6)));
     if (key.in == key.out) ++key.in;
     key.reversed = below(2) == 0;
     key.options.filter = kFilters[static_cast<size_t>(below(5))];
@@ -50,6 +51,7 @@ std::vector<uint32_t> bits(const std::vector<float>& values) {
 }
 
 TEST_F(FloatPassTargets, SumColumnsLikeTheirTwin) {
+  int planned = 0;
   for (int i = 0; i < 600; ++i) {
     const Taps made = taps();
     TapsPart part = {&made, below(made.key.out), 0, 0};
@@ -59,12 +61,43 @@ TEST_F(FloatPassTargets, SumColumnsLikeTheirTwin) {
     const std::vector<float> row = noise(part.to() * channels);  // Ends where the last source does.
     const auto end = static_cast<int64_t>(row.size());
     std::vector<float> expected(static_cast<size_t>(part.size * channels + 1), 77), got;
-    scalar_float_passes().sum_columns(row.data(), end, expected.data(), part, channels);
+    scalar_float_passes().sum_columns(row.data(), end, expected.data(), part, channels, {});
     ASSERT_EQ(expected.back(), 77);
     for (const auto& named : float_pass_targets()) {
       got.assign(expected.size(), 77);
-      named.code.sum_columns(row.data(), end, got.data(), part, channels);
+      named.code.sum_columns(row.data(), end, got.data(), part, channels, {});
       ASSERT_EQ(bits(got), bits(expected)) << named.name << ", " << made.key.in << " to " << made.key.out;
+      if (named.code.plan == nullptr) continue;
+      FloatPlan plan;
+      named.code.plan(part, channels, plan);
+      planned += plan.pixels > 0 ? 1 : 0;
+      got.assign(expected.size(), 77);
+      named.code.sum_columns(row.data(), end, got.data(), part, channels, plan);
+      ASSERT_EQ(bits(got), bits(expected)) << named.name << " with a plan, " << made.key.in << " to " << made.key.out;
+    }
+  }
+  const auto has_plans = [](const auto& named) { return named.code.plan != nullptr; };
+  if (std::ranges::any_of(float_pass_targets(), has_plans)) {
+    EXPECT_GT(planned, 100);
+  }
+}
+
+TEST_F(FloatPassTargets, ReverseLikeTheirTwin) {
+  for (int i = 0; i < 200; ++i) {
+    const int channels = 1 + i % 4;
+    const int64_t pixels = below(70);
+    const std::vector<float> row = noise(pixels * channels);
+    std::vector<float> expected(row.size()), made(row.size());
+    scalar_float_passes().reverse(row.data(), expected.data(), pixels, channels);
+    for (int64_t x = 0; x < pixels * channels; ++x) {
+      const int64_t other = (pixels - 1 - x / channels) * channels + x % channels;
+      ASSERT_EQ(std::bit_cast<uint32_t>(expected[static_cast<size_t>(x)]),
+                std::bit_cast<uint32_t>(row[static_cast<size_t>(other)]));
+    }
+    for (const auto& named : float_pass_targets()) {
+      std::ranges::fill(made, 77.0F);
+      named.code.reverse(row.data(), made.data(), pixels, channels);
+      ASSERT_EQ(bits(made), bits(expected)) << named.name << ", " << pixels << " x " << channels;
     }
   }
 }

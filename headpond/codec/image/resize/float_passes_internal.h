@@ -3,6 +3,7 @@
 // but for which NaN a NaN is.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -11,12 +12,40 @@
 
 namespace headpond::resize_internal {
 
+/// What a row's sums need of the taps of its columns, in the order in which vectors take it: groups of `pixels` pixels,
+/// at most kLanes values, whose sources lie within kWindow values from `bases` on. The memory is kept from one image to
+/// the next.
+struct FloatPlan {
+  static constexpr int64_t kLanes = 8, kWindow = 16;
+  /// One of the taps of each value of a group.
+  struct Tap {
+    std::array<double, kLanes> weights = {};
+    std::array<uint8_t, kLanes> offsets = {};  ///< From the base on.
+    uint8_t lanes = 0;                         ///< Bit i: value i has it.
+  };
+  int64_t pixels = 0;  ///< 0: none; sources lie too far apart.
+  std::vector<int32_t> bases;
+  std::vector<int32_t> ends;  ///< Where the taps of each group end in `taps`.
+  std::vector<Tap> taps;
+
+  void make(const TapsPart& columns, int channels);
+
+ private:
+  bool put_group(const TapsPart& columns, int channels, int64_t begin, int64_t end);
+};
+
 /// The loops of one instruction set. Rows are contiguous pixels of `channels` values; `from` and `to` don't overlap.
 struct FloatPasses {
-  /// columns.size pixels by taps that are sums. Reads nothing from `from` + `end` on.
-  void (*sum_columns)(const float* from, int64_t end, float* to, const TapsPart& columns, int channels);
+  /// columns.size pixels by taps that are sums. Reads nothing from `from` + `end` on. `plan` was made by `plan` for
+  /// these columns, or is empty.
+  void (*sum_columns)(const float* from, int64_t end, float* to, const TapsPart& columns, int channels,
+                      const FloatPlan& plan);
   /// The weighted sum of `count` rows of `values` values.
   void (*sum_rows)(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values);
+  /// The pixels of a row of `pixels` pixels from the last to the first.
+  void (*reverse)(const float* from, float* to, int64_t pixels, int channels);
+  /// Null: the loops need none.
+  void (*plan)(const TapsPart& columns, int channels, FloatPlan& plan);
 };
 
 /// The functions of the best target of this machine.

@@ -405,6 +405,23 @@ void plan_columns(const ri::TapsPart& columns, int, ri::ColumnPlan& plan) {
 
 #endif
 
+#if HWY_TARGET == HWY_AVX3_DL
+
+// 64 bytes, or 63 where a pixel has three.
+void reverse(const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
+  alignas(64) static constexpr auto kIndex = ri::reversed_lanes<uint8_t, 64>();
+  const B index = hn::LoadU(Bytes(), kIndex[static_cast<size_t>(channels - 1)].data());
+  const int64_t values = pixels * channels, step = 64 / channels * channels;
+  int64_t i = 0;
+  for (; i + 64 <= values; i += step) {
+    const B bytes = hn::LoadU(Bytes(), from + values - i - 64);
+    hn::StoreU(B{_mm512_permutexvar_epi8(index.raw, bytes.raw)}, Bytes(), to + i);
+  }
+  ri::reverse_pixels(from, to, pixels, channels, i / channels);
+}
+
+#else
+
 // Blocks of 16 bytes, or of 15 where a pixel has three.
 void reverse(const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
   alignas(16) static constexpr uint8_t kIndex[4][16] = {{15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0},
@@ -419,6 +436,8 @@ void reverse(const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
     hn::StoreU(hn::TableLookupBytes(hn::LoadU(block, from + values - i - 16), index), block, to + i);
   ri::reverse_pixels(from, to, pixels, channels, i / channels);
 }
+
+#endif
 
 ri::Passes passes_of_target() {
 #if HWY_TARGET == HWY_AVX3_DL

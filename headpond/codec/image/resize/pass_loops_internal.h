@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the passes over u8 do with one value, and their loops without vectors.
+// What the passes do with one value, mostly of u8, and their loops without vectors.
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
@@ -94,10 +96,24 @@ inline void sum_values(const uint8_t* const* rows, const int32_t* weights, int64
 }
 
 /// Pixels of the result from `begin` on.
-inline void reverse_pixels(const uint8_t* from, uint8_t* to, int64_t pixels, int channels, int64_t begin) {
+template <class T>
+void reverse_pixels(const T* from, T* to, int64_t pixels, int channels, int64_t begin) {
   for (int64_t x = begin; x < pixels; ++x) {
     for (int c = 0; c < channels; ++c) to[x * channels + c] = from[(pixels - 1 - x) * channels + c];
   }
+}
+
+/// For 1 to 4 channels: where the values of a vector's last whole pixels lie that are its first ones when reversed.
+template <class T, int kLanes>
+constexpr std::array<std::array<T, kLanes>, 4> reversed_lanes() {
+  std::array<std::array<T, kLanes>, 4> all = {};
+  for (int channels = 1; channels <= 4; ++channels) {
+    for (int i = 0; i < kLanes / channels * channels; ++i) {
+      all[static_cast<size_t>(channels - 1)][static_cast<size_t>(i)] =
+          static_cast<T>(kLanes - (i / channels + 1) * channels + i % channels);
+    }
+  }
+  return all;
 }
 
 }  // namespace headpond::resize_internal

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headpond/codec/image/resize/float_passes_internal.h"
 #include "headpond/codec/image/resize/pass_loops_internal.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 
@@ -159,6 +160,46 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
     }
   }
   quads = each;
+}
+
+void FloatPlan::make(const TapsPart& columns, int channels) {
+  pixels = 0;
+  bases.clear();
+  ends.clear();
+  taps.clear();
+  const int64_t each = kLanes / channels;
+  for (int64_t begin = 0; begin < columns.size; begin += each) {
+    if (!put_group(columns, channels, begin, std::min(begin + each, columns.size))) return;
+  }
+  pixels = each;
+}
+
+// False iff the window of these pixels is too small, or not in the row.
+bool FloatPlan::put_group(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
+  int64_t first = columns.first(begin), last = 0, most = 0;
+  for (int64_t x = begin; x < end; ++x) {
+    first = std::min(first, columns.first(x));
+    last = std::max(last, columns.first(x) + columns.count(x));
+    most = std::max(most, columns.count(x));
+  }
+  const int64_t base = std::min(first * channels, columns.to() * channels - kWindow);
+  if (base < 0 || last * channels - base > kWindow) return false;
+  for (int64_t j = 0; j < most; ++j) {
+    Tap tap;
+    size_t lane = 0;
+    for (int64_t x = begin; x < end; ++x) {
+      for (int c = 0; c < channels; ++c, ++lane) {
+        if (j >= columns.count(x)) continue;
+        tap.weights[lane] = columns.exact(x)[j];
+        tap.offsets[lane] = static_cast<uint8_t>((columns.first(x) + j) * channels + c - base);
+        tap.lanes = static_cast<uint8_t>(tap.lanes | 1U << lane);
+      }
+    }
+    taps.push_back(tap);
+  }
+  bases.push_back(static_cast<int32_t>(base));
+  ends.push_back(static_cast<int32_t>(taps.size()));
+  return true;
 }
 
 void take_columns(const float* from, float* to, const TapsPart& columns, int channels) {

@@ -56,6 +56,9 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
   const bool is_resized = columns.taps->key.in != columns.taps->key.out && columns.size > 0;
   if (is_resized && image.dtype == DType::u8 && passes_.plan != nullptr)
     passes_.plan(columns, image.channels, scratch_.plan);
+  scratch_.float_plan.pixels = 0;
+  const bool is_sum = is_resized && image.dtype == DType::f32 && !columns.taps->key.is_nearest();
+  if (is_sum && float_passes_.plan != nullptr) float_passes_.plan(columns, image.channels, scratch_.float_plan);
 }
 
 void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
@@ -69,8 +72,12 @@ void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
 }
 
 void ResizeRows::across(const float* from, float* to) const {
-  if (columns_.taps->key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
-  float_passes_.sum_columns(from, columns_.to() * image_.channels, to, columns_, image_.channels);
+  const TapsKey& key = columns_.taps->key;
+  if (key.in == key.out && key.reversed && columns_.size > 0)
+    return float_passes_.reverse(from + columns_.from() * image_.channels, to, columns_.size, image_.channels);
+  if (key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
+  const int64_t end = columns_.to() * image_.channels;
+  float_passes_.sum_columns(from, end, to, columns_, image_.channels, scratch_.float_plan);
 }
 
 void ResizeRows::down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const {

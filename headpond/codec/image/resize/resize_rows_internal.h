@@ -33,6 +33,7 @@ struct ResizeScratch {
   std::vector<std::byte> ring;  // Rows after the horizontal pass, or one before it.
   std::vector<const std::byte*> rows;
   ColumnPlan plan;
+  FloatPlan float_plan;
 };
 
 /// One pass over the rows of a result. Everything that is given outlives it. REQUIRES: the taps are for the image's
