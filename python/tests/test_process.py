@@ -80,6 +80,34 @@ print(got == list(range(30)), interrupts >= 1)
     assert done.stdout == "True True\n", done.stderr
 
 
+def test_after_an_interrupt_a_sequence_tells_the_epoch_that_had_begun():
+    program = HEAD + """
+import os, signal
+last = 3_000_000
+while True:  # So many that the signal comes before they are seen.
+    sequence = hp.range(last + 1).filter(f"x == {last}").sequence(epochs=2)
+    began = time.monotonic()
+    assert next(sequence) == last and (sequence.epoch, sequence.index) == (0, 0)
+    if time.monotonic() - began > 1:
+        break
+    last *= 2
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    next(sequence)
+    print("the end came first")
+except KeyboardInterrupt:
+    print(sequence.epoch, sequence.index)
+state = sequence.state_dict()
+print(state["epoch"], state["index"])
+loader = hp.Loader(sequence.dataset, epochs=2)
+loader.load_state_dict(state)
+print(int(loader.next()) == last, loader.next())
+print(next(sequence) == last, sequence.epoch, sequence.index, list(sequence))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "1 -1\n1 -1\nTrue None\nTrue 1 0 []\n", done.stderr
+
+
 # Each goes on after an interrupt, until nothing is left, and prints what it has.
 INTERRUPTED = {
     "next": """
