@@ -3,13 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "cli/bench/python_bench.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/monitor/recording.h"
@@ -22,7 +25,9 @@ namespace {
 struct Entry {
   const char* name;
   const char* what;
-  Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch.
+  Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch, or the Python package makes it.
+  bool is_python() const { return std::string_view(name).starts_with("python."); }
+  bool lacks_torch() const { return make == nullptr && !is_python(); }
 };
 
 const Entry kOfImagesAndSound[] = {
@@ -34,6 +39,15 @@ const Entry kOfImagesAndSound[] = {
     {"pixels.resize", "the resize of one image", pixels_resize_bench},
     {"pixels.raw", "stored images to crops, against the same kernels in a loop", pixels_raw_bench},
     {"cifar.memory", "small images in memory to crops, against the same kernels in a loop", cifar_memory_bench},
+};
+
+const Entry kOfPython[] = {
+    {"python.ready", "a batch that is ready, in Python, against torchdata's nodes", nullptr},
+    {"python.handoff", "a batch that another thread has made, in Python, against other libraries", nullptr},
+    {"python.first", "a fresh process of Python to its first batch, against NumPy alone", nullptr},
+    {"python.import", "importing the Python package", nullptr},
+    {"python.mnist", "digits by a Loader in Python, by C++, by NumPy's own loop, by other libraries", nullptr},
+    {"python.lock", "functions of Python on threads, against one thread and a plain loop", nullptr},
 };
 
 std::vector<Entry> entries() {
@@ -72,6 +86,7 @@ std::vector<Entry> entries() {
       {"cache.warm", "batches from a full cache in memory and on disk, against a loop that copies rows",
        cache_warm_bench}};
   all.insert(all.end(), std::begin(kOfImagesAndSound), std::end(kOfImagesAndSound));
+  all.insert(all.end(), std::begin(kOfPython), std::end(kOfPython));
   return all;
 }
 
@@ -82,35 +97,43 @@ struct BenchFlags {
   bool list = false, check = false, trace = false;
   int64_t rounds = 0;
   double seconds = 0;
-  std::string peers = "on";
+  std::string peers = "on", python = "python3", peer_python;
   std::vector<int> cpus;
 };
 
 void declare(Flags& flags, BenchFlags& to) {
-  flags.words("[NAME...]", to.names, "benches to run, as --list names them (default: all)");
+  flags.words("[NAME...]", to.names, "benches to run, as --list names them, or 'python.*' (default: all)");
   flags.flag("list", to.list, "only list the benches");
   flags.option_from(1, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first round");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
+  flags.option("python PROGRAM", to.python,
+               "a Python with the package headpond, for python.* (default: python3, or the one that runs headpond)");
+  flags.option("peer-python PROGRAM", to.peer_python, "a Python with peers that --python lacks");
   flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and drop it: shows what tracing costs");
   flags.flag("check", to.check, "exit with code 3 if a target is missed");
 }
 
 [[noreturn]] void refuse_bench(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
 
+// "python.*" is all that begin with "python.".
+bool is_named(const Entry& entry, const std::string& name) {
+  const std::string_view group = std::string_view(name).substr(0, name.size() - 1);
+  return entry.name == name || (name.ends_with(".*") && std::string_view(entry.name).starts_with(group));
+}
+
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
   if (flags.names.empty()) return all;
   std::vector<Entry> found;
   for (const std::string& name : flags.names) {
-    const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
-    if (entry == all.end()) {
-      const std::string meant = plan::did_you_mean(name, bench_names());
-      refuse_bench(
-          fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
-    }
-    found.push_back(*entry);
+    const size_t before = found.size();
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const Entry& entry) { return is_named(entry, name); });
+    if (found.size() > before) continue;
+    const std::string meant = plan::did_you_mean(name, bench_names());
+    refuse_bench(
+        fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
   }
   return found;
 }
@@ -126,6 +149,22 @@ struct Finished {
   BenchResult result;
 };
 
+// Unimplemented: what it needs is not here.
+Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& session, const BenchFlags& flags) {
+  if (entry.is_python())
+    return python_bench(entry.name, {.python = flags.python,
+                                     .peer_python = flags.peer_python,
+                                     .peers = setup.peers,
+                                     .cpus = setup.cpus,
+                                     .seconds = flags.seconds,
+                                     .rounds = flags.rounds,
+                                     .stop = session.stop(),
+                                     .say = [&](std::string_view line) { session.say(line); }});
+  if (!entry.lacks_torch()) return entry.make(setup);
+  return fail(ErrorKind::Unimplemented,
+              fmt::format("bench {}: needs libtorch, which this build does not have", entry.name));
+}
+
 Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on", .cpus = pinned(flags.cpus), .seed = session.common().seed};
   if (flags.seconds > 0 && flags.seconds < kBriefSeconds)
@@ -137,19 +176,23 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
         session.say(line);
       }};
   std::vector<Finished> all;
+  Error lacking;  // Of the last one that was left out.
   for (const Entry& entry : list) {
-    if (entry.make == nullptr) {
-      session.say(fmt::format("{}: skipped, this build has no libtorch", entry.name));
+    const auto bench = made(entry, setup, session, flags);
+    if (!bench && bench.error().kind() == ErrorKind::Unimplemented) {
+      lacking = bench.error();
+      if (list.size() > 1) session.say("skipped: " + lacking.message());
       continue;
     }
-    const Bench bench = entry.make(setup);
-    auto result = run_bench(bench, options);
+    if (!bench) return fail(bench.error());
+    auto result = run_bench(*bench, options);
     if (!result) return fail(result.error());
-    if (bench.consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
-    session.say(format_bench(bench, *result));
-    if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
-    all.push_back({bench, *result});
+    if (bench->consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
+    session.say(format_bench(*bench, *result));
+    if (result->interrupted) return fail(ErrorKind::Cancelled, bench->name + ": a stop was requested");
+    all.push_back({*bench, *result});
   }
+  if (all.empty()) return fail(lacking);
   return all;
 }
 
@@ -168,7 +211,7 @@ void write_members(JsonWriter& json, const std::vector<Finished>& all) {
 
 Result<Report> list_benches(const Session& session) {
   for (const Entry& entry : entries()) {
-    session.say(fmt::format("{:<14} {}{}", entry.name, entry.what, entry.make == nullptr ? " (needs libtorch)" : ""));
+    session.say(fmt::format("{:<14} {}{}", entry.name, entry.what, entry.lacks_torch() ? " (needs libtorch)" : ""));
   }
   return Report{.members = [](JsonWriter& json) {
     json.key("benches").begin_array();
@@ -180,9 +223,6 @@ Result<Report> list_benches(const Session& session) {
 Result<Report> run(Session& session, const BenchFlags& flags) {
   if (flags.list) return list_benches(session);
   const auto list = chosen(flags);
-  if (list.size() == 1 && list[0].make == nullptr)
-    return fail(ErrorKind::Unimplemented,
-                fmt::format("bench {}: needs libtorch, which this build does not have", list[0].name));
   std::optional<Recording> recording;
   if (flags.trace) recording.emplace(TraceOptions().events_per_thread);
   const auto all = run_all(session, flags, list);
