@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of records, read and written without a dataset, Examples, lists of files, and the digit set."""
+"""Files of records and arrays, tar archives, read and written without a dataset, Examples, lists of files, and the digit set."""
 
 from __future__ import annotations
 
@@ -34,6 +34,57 @@ class RecordReader(_core.RecordReader):
 
     def __init__(self, path: Path, *, on_damage: str = "fail") -> None:
         super().__init__(os.fspath(path), on_damage)
+
+
+def read_idx(path: Path) -> Any:
+    """The array of an IDX file, the format of MNIST, plain or gzip, in one piece of memory."""
+    return _core.read_idx(os.fspath(path))
+
+
+def read_idx_pair(images: Path, labels: Path) -> tuple[Any, Any]:
+    """Both arrays. InvalidArgumentError, with both names, unless every image has one label."""
+    return _core.read_idx_pair(os.fspath(images), os.fspath(labels))
+
+
+def write_idx(path: Path, array: Any) -> None:
+    """Writes a plain IDX file; until it is complete the old one stays. InvalidArgumentError for a dtype that IDX does not have."""
+    _core.write_idx(os.fspath(path), array)
+
+
+def read_npy(path: Path) -> Any:
+    """The array of an npy file, as numpy.load reads it, but for Python's objects, which are never read. In row-major order."""
+    return _core.read_npy(os.fspath(path))
+
+
+def write_npy(path: Path, array: Any) -> None:
+    """Writes what numpy.save writes; until it is complete the old file stays. dataset.write_npy(path) writes a dataset's rows."""
+    _core.write_npy_file(os.fspath(path), array)
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays of an npz file, as numpy.savez and numpy.savez_compressed write it, by name; every checksum is verified."""
+    return _core.read_npz(os.fspath(path))
+
+
+class TarMember(NamedTuple):
+    """A regular file of an archive. The name is data: it may be anything, also "../x"."""
+
+    name: str
+    content: bytes
+
+
+class TarReader(_core.TarReader):
+    """The regular files of a tar archive, plain or gzip, in its order: `for name, content in hp.TarReader(path)`. `skipped`: how many
+    members were none. After the end `has_end` is False if the end blocks are missing: the archive may have been cut after a member."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(os.fspath(path))
+
+    def __iter__(self) -> TarReader:
+        return self
+
+    def __next__(self) -> TarMember:
+        return TarMember(*super().__next__())
 
 
 def _paths(given: Paths) -> list[str]:

@@ -19,7 +19,7 @@ PAGES = {
     "monitor": ("What watches a run", ["_monitor", "__init__"], "Verdicts, TensorBoard, waits, timelines, progress."),
     "pictures": ("Pictures", ["_pictures"], "What a batch looks like."),
     "random": ("Random numbers", ["_core"], "C++'s, which depend on nothing but their key."),
-    "files": ("Files of records", ["_files"], "Read and written without a dataset."),
+    "files": ("Files of records and arrays", ["_files"], "Read and written without a dataset."),
     "values": ("Dtypes and specs", ["_values"], "How fields are described."),
     "errors": ("Errors", ["errors"], "Each is also the class of Python that fits."),
 }
