@@ -242,6 +242,25 @@ def test_features_by_name_or_as_files_have_them():
     assert hp.from_tensors(b"").parse_example(listed).spec == spec
 
 
+def test_parsers_are_for_map_and_for_a_value():
+    parse = hp.parse_example({"image": (hp.u8, (2, 2)), "label": hp.i64, "text": {"dtype": "bytes", "default_value": "none"}})
+    messages = [hp.make_example({"image": np.full((2, 2), label, np.uint8), "label": label}) for label in range(3)]
+    one = parse(messages[2])
+    assert (one["image"].tolist(), int(one["label"]), one["text"]) == ([[2, 2], [2, 2]], 2, b"none")
+    data = hp.from_tensor_slices(messages)
+    assert data.map(parse).plan() == data.parse_example(parse.options["features"]).plan()
+    assert [int(each["label"]) for each in data.map(parse, name="parsed").sequence()] == [0, 1, 2]
+    with pytest.raises(hp.InvalidArgumentError, match="label"):
+        parse(hp.make_example({"image": np.zeros((2, 2), np.uint8)}))
+    line = hp.parse_json({"a": hp.i64, "b": (hp.f32, (2,))})
+    assert int(line('{"a": 5, "b": [1, 2.5]}')["a"]) == 5 and line(b'{"a": 5, "b": [1, 2.5]}')["b"].tolist() == [1, 2.5]
+    assert hp.parse_sequence_example(context={"n": hp.i64}).op == "parse_sequence_example"
+    assert repr(hp.parse_json({"a": hp.i64})).startswith("hp.parse_json(fields=")
+    for wrong in (lambda: data.map("x", parse), lambda: data.map(parse, abs), lambda: data.map(parse, into="x"), lambda: data.map(parse, output=hp.i64)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
 def test_datasets_of_files_for_each_element(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text(f"n,text\n1,{name}\n2,{name}{name}\n")
