@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from ._arrow import from_arrow, parquet
     from ._files import (
         LabelledFile, LabelledFolder, RecordReader, RecordWriter, TarMember, TarReader, digit_set, expand_files, list_labelled_folder,
-        make_example, read_idx, read_idx_pair, read_npy, read_npz, write_idx, write_npy)
+        make_example, make_sequence_example, read_idx, read_idx_pair, read_npy, read_npz, write_idx, write_npy)
     from ._kernels import *  # noqa: F403
     from ._map_style import from_torch
     from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, diagnose, progress, write_timeline
@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
 _LATER = {
     "_arrow": "from_arrow parquet",
     "_files": "LabelledFile LabelledFolder RecordReader RecordWriter TarMember TarReader digit_set expand_files list_labelled_folder "
-              "make_example read_idx read_idx_pair read_npy read_npz write_idx write_npy",
+              "make_example make_sequence_example read_idx read_idx_pair read_npy read_npz write_idx write_npy",
     "_map_style": "from_torch",
     "_monitor": "EventWriter Progress QueueMonitor WaitAccount diagnose progress write_timeline",
     "_parsers": "parse_example parse_json parse_sequence_example",
@@ -103,9 +103,10 @@ __all__ = [
     "TarReader", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
     "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files", "explain",
     "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",
-    "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "parse_example",
-    "parse_json", "parse_sequence_example", "progress", "random_key", "read_idx", "read_idx_pair", "read_npy", "read_npz", "read_plan",
-    "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_idx", "write_npy", "write_timeline"]
+    "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "mix", "parquet",
+    "parse_example", "parse_json", "parse_sequence_example", "progress", "random_key", "read_idx", "read_idx_pair", "read_npy",
+    "read_npz", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_idx", "write_npy",
+    "write_timeline"]
 __all__ += KERNELS
 __all__ += SOURCES
 

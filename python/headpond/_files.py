@@ -128,21 +128,29 @@ def make_example(features: Mapping[str, Any]) -> bytes:
     """A serialized tf.train.Example. Each value (a number, text, bytes or array) becomes the list of its elements. Integers become int64;
     larger ones are refused. Floats become float32, larger ones inf. An array or a list of uint8 becomes one value of bytes, as decode_raw
     reads it. Equal values give equal bytes."""
-    return _core.make_example({key: _listed(value) for key, value in features.items()})
+    return _core.make_example({key: _listed("make_example", value) for key, value in features.items()})
 
 
-def _listed(value: Any) -> Any:
+def make_sequence_example(context: Mapping[str, Any], lists: Mapping[str, Sequence[Any]]) -> bytes:
+    """A serialized tf.train.SequenceExample: features of the whole, and lists of steps, each of whose values becomes a list as of
+    make_example()."""
+    who = "make_sequence_example"
+    return _core.make_sequence_example({key: _listed(who, value) for key, value in context.items()},
+                                       {key: [_listed(who, step) for step in steps] for key, steps in lists.items()})
+
+
+def _listed(who: str, value: Any) -> Any:
     import numpy as np
     array = np.asarray(value)
     kind = array.dtype.kind
     if kind in "fO" and not isinstance(value, (np.ndarray, np.generic)):  # NumPy makes floats or objects of large integers.
         for one in np.asarray(value, object).flat:
             if isinstance(one, int) and not -2**63 <= one < 2**63:
-                raise InvalidArgumentError(f"make_example: {one} is no int64")
+                raise InvalidArgumentError(f"{who}: {one} is no int64")
     if kind == "f":
         return array.astype(np.float32)
     if kind not in "biu" or (array.dtype == np.uint8 and array.ndim > 0):
         return value
     if kind == "u" and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max:
-        raise InvalidArgumentError(f"make_example: {array.max()} is no int64")
+        raise InvalidArgumentError(f"{who}: {array.max()} is no int64")
     return array.astype(np.int64)
