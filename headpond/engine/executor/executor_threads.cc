@@ -194,8 +194,8 @@ void Executor::wait_for_threads() {
     (void)lock_.wait_until(ended_, std::min(report_at, end));
   }
   if (alive_ == 0 || end <= report_at) return;
-  {
-    const std::string what = operators_in_progress();
+  // Nothing: they have returned, and wait for a processor.
+  if (const std::string what = operators_in_progress(); !what.empty()) {
     const Unlocked unlocked(lock_);
     log(LogLevel::warning, fmt::format("~Loader is waiting for functions that have not returned: {}", what));
   }
