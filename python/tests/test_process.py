@@ -273,6 +273,8 @@ ENDS = {
     "function that never returns": "loader = hp.Loader(hp.range(9).map(slow, output=(hp.i64, ())), threads=1, consumer_helps=False)\n"
                                    "start(loader)",
     "loader": "loader = hp.Loader(hp.range(10**6).map(lambda x: x, output=(hp.i64, ())).batch(3), threads=2)\nloader.next()",
+    "function that gives the lock up": "loader = hp.Loader(hp.range(10**6).map(lambda x: time.sleep(0.02) or x, output=(hp.i64, ())), threads=2)\n"
+                                       "loader.next()",
     "generator": "loader = hp.Loader(hp.from_generator(lambda e: iter(range(10**6)), (hp.i64, ())), threads=2)\nloader.next()",
     "runner": "q = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()",
     "cycle": "class A: pass\na = A()\na.me = a\na.loader = hp.Loader(hp.range(99).map(lambda x: x).batch(2), threads=2)\na.loader.next()",
@@ -296,7 +298,7 @@ def test_control_without_the_hook_a_process_does_not_end_well():
     program = f"""{HEAD}
 import atexit
 atexit.unregister(hp._exit)
-{ENDS["loader"]}
+{ENDS["function that gives the lock up"]}
 """
     ends = []
     for _ in range(count(5, 25)):
