@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One system's figures of one bench, measured in this process: prints them as a line of JSON, by metric.
-
-  systems.py BENCH SYSTEM SECONDS    # HEADPOND_BENCH_FOLDER: where its files are
-"""
+"""What benches.py measures: for each system a function of seconds that gives its figures by name. HEADPOND_BENCH_FOLDER: where its files are."""
 import hashlib
 import itertools
 import json
@@ -435,6 +432,3 @@ SYSTEMS = {
     "mnist_2": MNIST,
     "lock": {"headpond": ("headpond", lock_headpond)},
 }
-
-if __name__ == "__main__":
-    print(json.dumps(SYSTEMS[sys.argv[1]][sys.argv[2]][1](float(sys.argv[3]))))

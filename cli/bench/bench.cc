@@ -3,14 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <optional>
+#include <string_view>
 
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/bench/costs/bench_costs.h"
+#include "cli/bench/children/bench_costs.h"
+#include "cli/bench/children/python_bench.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/monitor/recording.h"
@@ -23,7 +26,9 @@ namespace {
 struct Entry {
   const char* name;
   const char* what;
-  Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch.
+  Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch, or the Python package makes it.
+  bool is_python() const { return std::string_view(name).starts_with("python."); }
+  bool lacks_torch() const { return make == nullptr && !is_python(); }
 };
 
 const Entry kOfImagesAndSound[] = {
@@ -40,6 +45,15 @@ const Entry kOfImagesAndSound[] = {
 const Entry kOfCosts[] = {
     {"trace.cost", "what a trace adds to engine.tiny, loader.mnist and queue.handoff", trace_cost_bench},
     {"stats.cost", "what counting adds to them, against this program built with HEADPOND_STATS=OFF", stats_cost_bench},
+};
+
+const Entry kOfPython[] = {
+    {"python.ready", "a batch that is ready, in Python, against torchdata's nodes", nullptr},
+    {"python.handoff", "a batch that another thread has made, in Python, against other libraries", nullptr},
+    {"python.first", "a fresh process of Python to its first batch, against NumPy alone", nullptr},
+    {"python.import", "importing the Python package", nullptr},
+    {"python.mnist", "digits by a Loader in Python, by C++, by NumPy's own loop, by other libraries", nullptr},
+    {"python.lock", "functions of Python on threads, against one thread and a plain loop", nullptr},
 };
 
 std::vector<Entry> entries() {
@@ -79,6 +93,7 @@ std::vector<Entry> entries() {
        cache_warm_bench}};
   all.insert(all.end(), std::begin(kOfImagesAndSound), std::end(kOfImagesAndSound));
   all.insert(all.end(), std::begin(kOfCosts), std::end(kOfCosts));
+  all.insert(all.end(), std::begin(kOfPython), std::end(kOfPython));
   return all;
 }
 
@@ -89,17 +104,20 @@ struct BenchFlags {
   bool list = false, check = false, trace = false;
   int64_t rounds = 0;
   double seconds = 0;
-  std::string peers = "on", without_stats;
+  std::string peers = "on", without_stats, python = "python3", peer_python;
   std::vector<int> cpus;
 };
 
 void declare(Flags& flags, BenchFlags& to) {
-  flags.words("[NAME...]", to.names, "benches to run, as --list names them (default: all)");
+  flags.words("[NAME...]", to.names, "benches to run, as --list names them, or 'python.*' (default: all)");
   flags.flag("list", to.list, "only list the benches");
   flags.option_from(1, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first round");
   flags.choice("peers", to.peers, {"on", "off"}, "whether to measure other libraries too");
   flags.cpus("cpu", to.cpus, "run on these CPUs only, as 0,2-3");
+  flags.option("python PROGRAM", to.python,
+               "a Python with the package headpond, for python.* (default: python3, or the one that runs headpond)");
+  flags.option("peer-python PROGRAM", to.peer_python, "a Python with peers that --python lacks");
   flags.flag("trace", to.trace, "record a trace meanwhile, as a RunLog does, and drop it: shows what tracing costs");
   flags.option("without-stats PROGRAM", to.without_stats,
                "for stats.cost: headpond built without counting (default: build/no_stats/headpond)");
@@ -108,18 +126,23 @@ void declare(Flags& flags, BenchFlags& to) {
 
 [[noreturn]] void refuse_bench(const std::string& text) { throw Exception(Error(ErrorKind::InvalidArgument, text)); }
 
+// "python.*" is all that begin with "python.".
+bool is_named(const Entry& entry, const std::string& name) {
+  const std::string_view group = std::string_view(name).substr(0, name.size() - 1);
+  return entry.name == name || (name.ends_with(".*") && std::string_view(entry.name).starts_with(group));
+}
+
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
   if (flags.names.empty()) return all;
   std::vector<Entry> found;
   for (const std::string& name : flags.names) {
-    const auto entry = std::find_if(all.begin(), all.end(), [&](const Entry& e) { return e.name == name; });
-    if (entry == all.end()) {
-      const std::string meant = plan::did_you_mean(name, bench_names());
-      refuse_bench(
-          fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
-    }
-    found.push_back(*entry);
+    const size_t before = found.size();
+    std::ranges::copy_if(all, std::back_inserter(found), [&](const Entry& entry) { return is_named(entry, name); });
+    if (found.size() > before) continue;
+    const std::string meant = plan::did_you_mean(name, bench_names());
+    refuse_bench(
+        fmt::format("no bench '{}'{}{} `headpond bench --list`", name, meant, meant.empty() ? "; see" : " See"));
   }
   return found;
 }
@@ -130,18 +153,30 @@ std::vector<int> pinned(const std::vector<int>& cpus) {
   return cpus;
 }
 
-// Why this bench cannot run here; empty: it can.
-std::string missing_for(const Entry& entry, const BenchSetup& setup) {
-  if (entry.make == nullptr) return "needs libtorch, which this build does not have";
-  if (entry.make != stats_cost_bench || !program_without_stats(setup).empty()) return "";
-  return "needs this program built without counting: cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && "
-         "ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM";
-}
-
 struct Finished {
   Bench bench;
   BenchResult result;
 };
+
+// Unimplemented: what it needs is not here.
+Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& session, const BenchFlags& flags) {
+  if (entry.is_python())
+    return python_bench(entry.name, {.python = flags.python,
+                                     .peer_python = flags.peer_python,
+                                     .peers = setup.peers,
+                                     .cpus = setup.cpus,
+                                     .seconds = flags.seconds,
+                                     .rounds = flags.rounds,
+                                     .stop = session.stop(),
+                                     .say = [&](std::string_view line) { session.say(line); }});
+  if (entry.lacks_torch())
+    return fail(ErrorKind::Unimplemented,
+                fmt::format("bench {}: needs libtorch, which this build does not have", entry.name));
+  if (entry.make != stats_cost_bench || !program_without_stats(setup).empty()) return entry.make(setup);
+  return fail(ErrorKind::Unimplemented,
+              "bench stats.cost: needs this program built without counting: cmake --preset release -B build/no_stats "
+              "-DHEADPOND_STATS=OFF && ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM");
+}
 
 Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on",
@@ -157,20 +192,23 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
         session.say(line);
       }};
   std::vector<Finished> all;
+  Error lacking;  // Of the last one that was left out.
   for (const Entry& entry : list) {
-    if (const std::string missing = missing_for(entry, setup); !missing.empty()) {
-      if (list.size() == 1) return fail(ErrorKind::Unimplemented, fmt::format("bench {}: {}", entry.name, missing));
-      session.say(fmt::format("{}: skipped, it {}", entry.name, missing));
+    const auto bench = made(entry, setup, session, flags);
+    if (!bench && bench.error().kind() == ErrorKind::Unimplemented) {
+      lacking = bench.error();
+      if (list.size() > 1) session.say("skipped: " + lacking.message());
       continue;
     }
-    const Bench bench = entry.make(setup);
-    auto result = run_bench(bench, options);
+    if (!bench) return fail(bench.error());
+    auto result = run_bench(*bench, options);
     if (!result) return fail(result.error());
-    if (bench.consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
-    session.say(format_bench(bench, *result));
-    if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
-    all.push_back({bench, *result});
+    if (bench->consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
+    session.say(format_bench(*bench, *result));
+    if (result->interrupted) return fail(ErrorKind::Cancelled, bench->name + ": a stop was requested");
+    all.push_back({*bench, *result});
   }
+  if (all.empty()) return fail(lacking);
   return all;
 }
 
@@ -189,7 +227,7 @@ void write_members(JsonWriter& json, const std::vector<Finished>& all) {
 
 Result<Report> list_benches(const Session& session) {
   for (const Entry& entry : entries()) {
-    session.say(fmt::format("{:<14} {}{}", entry.name, entry.what, entry.make == nullptr ? " (needs libtorch)" : ""));
+    session.say(fmt::format("{:<14} {}{}", entry.name, entry.what, entry.lacks_torch() ? " (needs libtorch)" : ""));
   }
   return Report{.members = [](JsonWriter& json) {
     json.key("benches").begin_array();

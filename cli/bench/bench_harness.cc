@@ -79,6 +79,7 @@ class Run {
       result.rounds.push_back(std::move(*round));
       result.pss_peak_mib = std::max(result.pss_peak_mib, static_cast<double>(memory_info().pss) / (1 << 20));
     }
+    if (bench_.pss_mib) result.pss_peak_mib = bench_.pss_mib();
     if (bench_.digest_equal && !result.interrupted) result.digest_equal = bench_.digest_equal();
     result.wall_s = seconds_since(start_ns_);
     return result;

@@ -88,6 +88,7 @@ struct Bench {
   /// A sample of each row.
   std::function<Result<std::vector<BenchSample>>(const std::stop_token&)> cycle = {};
   std::function<bool()> digest_equal = {};  ///< Asked at the end.
+  std::function<double()> pss_mib = {};     ///< At the end, the most of processes that the bench started. Null: none.
   /// By case, what the Loaders say that the last cycle measured; null: it measures none.
   std::shared_ptr<const std::map<std::string, Verdict>> verdicts = nullptr;
 };

@@ -215,7 +215,7 @@ class Usage(Case):
         found = self.json_of((self.folder / "list.json").read_text(), "headpond.bench/1")
         self.assertEqual(found["benches"], "rng.normal queue.handoff queue.many queue.wake queue.idle mnist.sleep blstm.step loader.mnist loader.wait verdict.faults record.scan record.mnist record.gzip engine.overlap "
                          "train.overlap train.resume engine.tiny engine.grid ops.flat_map ops.interleave ops.bucket order.shuffle order.state order.cost order.skew source.open cache.warm sound.slot sound.logmel jpeg.train "
-                         "png.decode kernels.calls pixels.resize pixels.raw cifar.memory trace.cost stats.cost".split())
+                         "png.decode kernels.calls pixels.resize pixels.raw cifar.memory trace.cost stats.cost python.ready python.handoff python.first python.import python.mnist python.lock".split())
         self.expect(1, "bench", "--list", "--json", "no/such/folder/list.json")
 
     def test_what_counting_costs_needs_a_program_that_does_not_count(self):
@@ -228,7 +228,7 @@ class Usage(Case):
         self.assertEqual(done.returncode, 2)  # As for a component that is missing.
         self.assertIn("stats.cost: needs this program built without counting", done.stderr)
         done = self.expect(1, "bench", "stats.cost", "--without-stats", "/no/such/program", "--seconds", "0.001")
-        self.assertIn("/no/such/program: cannot be started", done.stderr)
+        self.assertIn("/no/such/program: it cannot be started", done.stderr)
 
     def test_quiet_is_quiet(self):
         done = self.expect(0, "bench", "--list", "--quiet")
@@ -292,6 +292,110 @@ class Bench(Case):
         done = self.run_program(*"bench rng.normal --rounds 1 --seconds 0.2 --json --check".split())
         found = self.json_of(done.stdout, "headpond.bench/1")
         self.assertEqual(done.returncode, 0 if found["pass"] else 3)
+
+
+# Stands for a Python: says where its package is, what a bench of it has, and figures.
+PYTHON = """#!/bin/sh
+tab=$(printf '\\t')
+say() { echo "$*" | sed "s/ *; */$tab/g"; }
+case "$2" in
+describe)
+  say 'rounds; 2'
+  say "system; mnist/ours; headpond; headpond; own; one; 1.0"
+  say "system; mnist/other; other; other; peer; all; OTHER_VERSION"
+  for one in ours other; do say "figure; mnist/$one; k_per_s; digits; k_per_s; k/s; higher"; done
+  say 'figure; mnist/ours; ms; start; ms; ms; lower'
+  say 'target; python.mnist.times; times the other; times; >=; 2; mnist/ours/k_per_s; mnist/other/k_per_s'
+  say 'target; python.mnist.more; more than the other; more; <=; 5; mnist/ours/k_per_s; mnist/other/k_per_s'
+  say 'target; python.mnist.ms; ms; value; <=; 5; mnist/ours/ms' ;;
+measure)
+  echo "what a library prints"
+  echo "$3 $5 $(basename "$0")" >> measured
+  say 'figure; pss_mib; 12.5'
+  case "$3" in
+  mnist/ours) say 'figure; k_per_s; 30'; say 'figure; ms; 4' ;;
+  mnist/other) say 'figure; k_per_s; 10' ;;
+  esac ;;
+*) echo PACKAGE ;;
+esac
+"""
+
+
+class PythonBench(Case):
+    def python(self, name="python", version="2.0", package=True, change=("", "")):
+        """A program, in a package's place one that does not say what a bench has."""
+        path, folder = self.folder / name, self.folder / "package"
+        (folder / "bench").mkdir(parents=True, exist_ok=True)
+        (folder / "bench/benches.py").touch()
+        path.write_text(PYTHON.replace("PACKAGE", str(folder) if package else "").replace("OTHER_VERSION", version).replace(*change))
+        path.chmod(0o755)
+        return path
+
+    def bench(self, code, *words, **environment):
+        return self.expect(code, "bench", "python.mnist", "--seconds", "0.01", "--cpu", str(min(os.sched_getaffinity(0))), *map(str, words), **environment)
+
+    def test_the_package_says_what_is_measured(self):
+        done = self.bench(0, "--python", self.python(), "--json")
+        found = self.json_of(done.stdout, "headpond.bench/1")
+        self.expect_members(found, *Bench.MEMBERS)
+        rows = {(row["case"], row["system"], row["system_version"], row["metric"], row["better"]): row for row in found["rows"]}
+        self.assertEqual({row: one["median"] for row, one in rows.items()}, {
+            ("digits", "headpond", "1.0", "k_per_s", "higher"): 30, ("start", "headpond", "1.0", "ms", "lower"): 4, ("digits", "other", "2.0", "k_per_s", "higher"): 10})
+        for row in found["rows"]:
+            self.expect_members(row, *Bench.ROW)
+            self.assertEqual(row["pss_peak_mib"], 12.5)
+        self.assertEqual([(one["of"], one["to"], one["median"]) for one in found["ratios"]], [("headpond", "other", 3)])
+        self.assertEqual([(one["id"], one["value"], one["pass"]) for one in found["targets"]],
+                         [("python.mnist.times", 3, True), ("python.mnist.more", 20, False), ("python.mnist.ms", 4, True)])
+        self.bench(3, "--python", self.python(), "--check")
+
+    def test_each_round_measures_every_system_once(self):
+        cpu = min(os.sched_getaffinity(0))
+        self.expect(0, *f"bench python.mnist --rounds 3 --seconds 1000 --cpu {cpu} --python".split(), str(self.python()))
+        lines = (self.folder / "measured").read_text().split("\n")[:-1]
+        self.assertEqual(lines, [f"mnist/ours {cpu} python", f"mnist/other {cpu} python"] * (len(lines) // 2))
+        self.assertGreaterEqual(len(lines), 6)
+
+    def test_peers_are_left_out_named_or_measured_by_another_python(self):
+        ours = self.python(version="")
+        done = self.bench(0, "--python", ours)
+        self.assertIn("python.mnist: other is not installed\n", done.stdout)
+        self.assertNotIn("python.mnist.times", done.stdout)
+        self.assertNotIn("not installed", self.bench(0, "--python", ours, "--peers", "off").stdout)
+        self.assertNotIn("mnist/other", (self.folder / "measured").read_text())
+        found = json.loads(self.bench(0, "--python", ours, "--peer-python", self.python("another", "3.0"), "--json").stdout)
+        self.assertEqual([row["system_version"] for row in found["rows"]], ["1.0", "1.0", "3.0"])
+        self.assertRegex((self.folder / "measured").read_text(), r"mnist/other \d+ another\n")
+
+    def test_without_the_package_it_says_how_to_get_it(self):
+        for words in (["--python", self.python(package=False)], ["--python", "/no/python"]):
+            done = self.bench(2, *words)
+            self.assertIn("headpond: bench python.mnist: needs the Python package headpond, which ", done.stderr)
+            self.assertIn(" does not have: `pip install .` in a clone, or --python PROGRAM", done.stderr)
+        self.assertEqual(self.bench(0, HEADPOND_PYTHON=str(self.python())).returncode, 0)
+        done = self.expect(2, "bench", "python.*", "--python", str(self.python(package=False)))
+        self.assertEqual(done.stdout.count("skipped: bench python."), 6)
+        done = self.expect(0, *"bench rng.normal python.lock --rounds 1 --seconds 0.01 --python /no/python".split())
+        self.assertIn("skipped: bench python.lock: needs the Python package", done.stdout)
+
+    def test_a_signal_ends_what_is_measured(self):
+        slow = self.python(change=("mnist/ours) say", "mnist/ours) sleep 60; say"))
+        process = subprocess.Popen([PROGRAM, "bench", "python.mnist", "--python", slow], cwd=self.folder, env=self.environment,
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        until = time.monotonic() + LIMIT_S
+        while time.monotonic() < until and not (self.folder / "measured").exists():
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        _, told = process.communicate(timeout=30)
+        self.assertEqual((process.returncode, told), (130, "headpond: interrupted\n"))
+
+    def test_what_is_not_understood_is_told(self):
+        self.assertIn("it says 'roundz\t2', which is not understood", self.bench(1, "--python", self.python(change=("rounds;", "roundz;"))).stderr)
+        self.assertIn("is not understood", self.bench(1, "--python", self.python(change=("figure; ms; 4", "figure; ns; 4"))).stderr)
+        failing = self.python(change=("mnist/other) say", "mnist/other) echo no room >&2; exit 1; say"))
+        self.assertIn("mnist/other: ", self.bench(1, "--python", failing).stderr)
+        self.assertIn("exit code 1: no room", self.bench(1, "--python", failing).stderr)
 
 
 def interrupted(case, *arguments):

@@ -22,7 +22,7 @@ from ._dataset import zip as zip  # noqa: A004
 from ._kernels import KERNELS, kernel
 from ._loader import Loader
 from ._sources import SOURCES, source
-from ._steps import Expression, Kernel, expr
+from ._steps import Expression, Kernel, Parser, expr
 from ._values import DType, FieldSpec, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64
 from .errors import (
     CancelledError, DataLossError, DeadlineExceededError, Error, FailedPreconditionError, InvalidArgumentError, NotFoundError,
@@ -32,10 +32,12 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from . import jax, tf1, torch, trace
     from ._arrow import from_arrow, parquet
     from ._files import (
-        LabelledFile, LabelledFolder, RecordReader, RecordWriter, digit_set, expand_files, list_labelled_folder, make_example)
+        LabelledFile, LabelledFolder, RecordReader, RecordWriter, TarMember, TarReader, digit_set, expand_files, list_labelled_folder,
+        make_example, make_sequence_example, read_idx, read_idx_pair, read_npy, read_npz, write_idx, write_npy)
     from ._kernels import *  # noqa: F403
     from ._map_style import from_torch
     from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, diagnose, progress, write_timeline
+    from ._parsers import parse_example, parse_json, parse_sequence_example
     from ._pictures import Pictures, encode_png, show
     from ._queues import (
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
@@ -48,9 +50,11 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
 
 _LATER = {
     "_arrow": "from_arrow parquet",
-    "_files": "LabelledFile LabelledFolder RecordReader RecordWriter digit_set expand_files list_labelled_folder make_example",
+    "_files": "LabelledFile LabelledFolder RecordReader RecordWriter TarMember TarReader digit_set expand_files list_labelled_folder "
+              "make_example make_sequence_example read_idx read_idx_pair read_npy read_npz write_idx write_npy",
     "_map_style": "from_torch",
     "_monitor": "EventWriter Progress QueueMonitor WaitAccount diagnose progress write_timeline",
+    "_parsers": "parse_example parse_json parse_sequence_example",
     "_pictures": "Pictures encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
@@ -90,16 +94,19 @@ bytes: DType = _values.bytes_  # noqa: A001
 
 # Without what hides a builtin: range, zip, bytes.
 __all__ = [
-    "Barrier", "BarrierBatch", "CallTimes", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset", "DeadlineExceededError", "Error",
-    "EventWriter", "Expression", "FIFOQueue", "FailedCounts", "FailedPreconditionError", "FieldSpec", "FunctionStats",
-    "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread", "MapStagingArea",
-    "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Permutation", "Pictures", "PriorityQueue",
-    "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader", "RecordWriter", "ResourceExhaustedError",
-    "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16",
-    "boolean", "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files",
-    "explain", "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors",
-    "from_torch", "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "mix", "parquet", "progress",
-    "random_key", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_timeline"]
+    "Barrier", "BarrierBatch", "CallTimes", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset",
+    "DeadlineExceededError", "Error", "EventWriter", "Expression", "FIFOQueue", "FailedCounts", "FailedPreconditionError", "FieldSpec",
+    "FunctionStats", "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread",
+    "MapStagingArea", "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Parser", "Permutation",
+    "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader",
+    "RecordWriter", "ResourceExhaustedError", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
+    "TarReader", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
+    "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files", "explain",
+    "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",
+    "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "mix", "parquet",
+    "parse_example", "parse_json", "parse_sequence_example", "progress", "random_key", "read_idx", "read_idx_pair", "read_npy",
+    "read_npz", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_idx", "write_npy",
+    "write_timeline"]
 __all__ += KERNELS
 __all__ += SOURCES
 

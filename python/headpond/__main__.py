@@ -11,6 +11,7 @@ def main() -> NoReturn:
     program = pathlib.Path(__file__).parent / "bin" / "headpond"
     if not program.exists():
         sys.exit(f"headpond: {program} is missing: the package was built without its program")
+    os.environ.setdefault("HEADPOND_PYTHON", sys.executable)  # Of `bench python.*`.
     os.execv(program, ["headpond", *sys.argv[1:]])
 
 

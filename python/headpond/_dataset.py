@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._operators import Operators
-from ._steps import Expression, Kernel
+from ._steps import Expression, Kernel, Parser
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class Dataset(Operators):
         """step(self): a step of your own among the others."""
         return step(self)
 
-    def map(self, *args: str | Kernel | Expression | Callable[..., Any], into: str | None = None, name: str | None = None,
+    def map(self, *args: str | Kernel | Expression | Parser | Callable[..., Any], into: str | None = None, name: str | None = None,
             version: int = 0, output: SpecLike = None, blocking: bool = False, serial: bool = False,
             fields: Mapping[str, str] | None = None) -> Dataset:
         """Replaces each element. One of
@@ -159,6 +159,7 @@ class Dataset(Operators):
         map("image", function): the same for one field.
         map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
         map(hp.expr("x / 255")): an expression; with `into` it adds or replaces that field.
+        map(hp.parse_example({...})): a parser of elements that are messages.
         """
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]
@@ -173,6 +174,12 @@ class Dataset(Operators):
                 raise TypeError("map() takes one expression, and into= for its field")
             _refuse_given("an expression", fields=fields, **of_functions)
             return self._step("map", _without_none(function=steps[0].text, into=into, dtype=steps[0].dtype), name)
+        for parser in steps:
+            if isinstance(parser, Parser):
+                if len(steps) > 1 or field is not None:
+                    raise TypeError("map() takes one parser alone, of elements that are messages")
+                _refuse_given("a parser", into=into, fields=fields, **of_functions)
+                return self._step(parser.op, parser.options, name)
         _refuse_given("a function", into=into, fields=fields)
         dataset = self
         for number, step in enumerate(steps):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files of records, read and written without a dataset, Examples, lists of files, and the digit set."""
+"""Files of records and arrays, tar archives, read and written without a dataset, Examples, lists of files, and the digit set."""
 
 from __future__ import annotations
 
@@ -34,6 +34,57 @@ class RecordReader(_core.RecordReader):
 
     def __init__(self, path: Path, *, on_damage: str = "fail") -> None:
         super().__init__(os.fspath(path), on_damage)
+
+
+def read_idx(path: Path) -> Any:
+    """The array of an IDX file, the format of MNIST, plain or gzip, in one piece of memory."""
+    return _core.read_idx(os.fspath(path))
+
+
+def read_idx_pair(images: Path, labels: Path) -> tuple[Any, Any]:
+    """Both arrays. InvalidArgumentError, with both names, unless every image has one label."""
+    return _core.read_idx_pair(os.fspath(images), os.fspath(labels))
+
+
+def write_idx(path: Path, array: Any) -> None:
+    """Writes a plain IDX file; until it is complete the old one stays. InvalidArgumentError for a dtype that IDX does not have."""
+    _core.write_idx(os.fspath(path), array)
+
+
+def read_npy(path: Path) -> Any:
+    """The array of an npy file, as numpy.load reads it, but for Python's objects, which are never read. In row-major order."""
+    return _core.read_npy(os.fspath(path))
+
+
+def write_npy(path: Path, array: Any) -> None:
+    """Writes what numpy.save writes; until it is complete the old file stays. dataset.write_npy(path) writes a dataset's rows."""
+    _core.write_npy_file(os.fspath(path), array)
+
+
+def read_npz(path: Path) -> dict[str, Any]:
+    """The arrays of an npz file, as numpy.savez and numpy.savez_compressed write it, by name; every checksum is verified."""
+    return _core.read_npz(os.fspath(path))
+
+
+class TarMember(NamedTuple):
+    """A regular file of an archive. The name is data: it may be anything, also "../x"."""
+
+    name: str
+    content: bytes
+
+
+class TarReader(_core.TarReader):
+    """The regular files of a tar archive, plain or gzip, in its order: `for name, content in hp.TarReader(path)`. `skipped`: how many
+    members were none. After the end `has_end` is False if the end blocks are missing: the archive may have been cut after a member."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(os.fspath(path))
+
+    def __iter__(self) -> TarReader:
+        return self
+
+    def __next__(self) -> TarMember:
+        return TarMember(*super().__next__())
 
 
 def _paths(given: Paths) -> list[str]:
@@ -77,21 +128,29 @@ def make_example(features: Mapping[str, Any]) -> bytes:
     """A serialized tf.train.Example. Each value (a number, text, bytes or array) becomes the list of its elements. Integers become int64;
     larger ones are refused. Floats become float32, larger ones inf. An array or a list of uint8 becomes one value of bytes, as decode_raw
     reads it. Equal values give equal bytes."""
-    return _core.make_example({key: _listed(value) for key, value in features.items()})
+    return _core.make_example({key: _listed("make_example", value) for key, value in features.items()})
 
 
-def _listed(value: Any) -> Any:
+def make_sequence_example(context: Mapping[str, Any], lists: Mapping[str, Sequence[Any]]) -> bytes:
+    """A serialized tf.train.SequenceExample: features of the whole, and lists of steps, each of whose values becomes a list as of
+    make_example()."""
+    who = "make_sequence_example"
+    return _core.make_sequence_example({key: _listed(who, value) for key, value in context.items()},
+                                       {key: [_listed(who, step) for step in steps] for key, steps in lists.items()})
+
+
+def _listed(who: str, value: Any) -> Any:
     import numpy as np
     array = np.asarray(value)
     kind = array.dtype.kind
     if kind in "fO" and not isinstance(value, (np.ndarray, np.generic)):  # NumPy makes floats or objects of large integers.
         for one in np.asarray(value, object).flat:
             if isinstance(one, int) and not -2**63 <= one < 2**63:
-                raise InvalidArgumentError(f"make_example: {one} is no int64")
+                raise InvalidArgumentError(f"{who}: {one} is no int64")
     if kind == "f":
         return array.astype(np.float32)
     if kind not in "biu" or (array.dtype == np.uint8 and array.ndim > 0):
         return value
     if kind == "u" and array.size > 0 and int(array.max()) > np.iinfo(np.int64).max:
-        raise InvalidArgumentError(f"make_example: {array.max()} is no int64")
+        raise InvalidArgumentError(f"{who}: {array.max()} is no int64")
     return array.astype(np.int64)

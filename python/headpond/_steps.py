@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What map and filter take beside functions: expressions, and kernels that stay in C++ (_kernels.py)."""
+"""What map and filter take beside functions: expressions, kernels and parsers, which stay in C++ (_kernels.py, _parsers.py)."""
 
 from __future__ import annotations
 
@@ -52,3 +52,18 @@ class Kernel:
 
     def __repr__(self) -> str:
         return f"hp.{self.name}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
+
+
+class Parser:
+    """Makes fields of a message, in C++ without the interpreter's lock: of an element that is one, in map(), or of bytes, when called."""
+
+    def __init__(self, op: str, options: dict[str, Any]) -> None:
+        self.op = op
+        self.options = options
+
+    def __call__(self, message: bytes | str) -> Any:
+        made = _core.build(self.op, plain(self.options), "", [("", _core.from_tensors([("", message)]))])
+        return next(_core.Sequence(made, 0, 1, None, None))
+
+    def __repr__(self) -> str:
+        return f"hp.{self.op}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"

@@ -364,10 +364,23 @@ struct Reading {
   int64_t epoch = 0, index = -1;  // Of `sequence`, which another thread may be using.
 };
 
+class NotesPlace {
+ public:
+  explicit NotesPlace(Reading& reading) : reading_(reading) {}
+  ~NotesPlace() { reading_.note_place(); }
+  NotesPlace(const NotesPlace&) = delete;
+  NotesPlace& operator=(const NotesPlace&) = delete;
+
+ private:
+  Reading& reading_;
+};
+
 Any next_of(Reading& reading) {
   const OneAtATime used(reading.is_used, "Sequence");
-  auto next = waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
-  reading.note_place();
+  auto next = [&] {
+    const NotesPlace also_after_an_interrupt(reading);  // An epoch may have begun before it.
+    return waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
+  }();
   if (at_end(next)) throw nb::stop_iteration();
   return reading.keys.value_of(value(std::move(next)));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of records, read and written without a dataset, Examples, PNG files, lists of files, and the digit set.
 #include <cstring>
+#include <list>
 
 #include "headpond/codec/image/png.h"
 #include "headpond/io/example/example_writer.h"
@@ -72,15 +73,32 @@ nb::bytes next_record(Reader& self) {
   return nb::bytes(found->data(), found->size());
 }
 
+// Of a dict: `Named` is a key, which lies in `keys`, and what `made` makes of its value.
+template <class Named, class Make>
+std::vector<Named> named_of(const Dict& given, std::list<std::string>& keys, Make made) {
+  std::vector<Named> all;
+  for (auto [key, one] : given) all.push_back({keys.emplace_back(text_of(key)), made(one)});
+  return all;
+}
+
+Tensor tensor_alone(nb::handle given) { return tensor_of(given); }
+
+std::vector<Tensor> tensors_of(nb::handle steps) {
+  std::vector<Tensor> all;
+  for (nb::handle step : steps) all.push_back(tensor_of(step));
+  return all;
+}
+
 nb::bytes made_example(const Dict& features) {
-  std::vector<std::string> keys;
-  std::vector<NamedTensor> named;
-  keys.reserve(features.size());  // The keys of `named` lie here.
-  for (auto [key, one] : features) {
-    keys.push_back(text_of(key));
-    named.push_back({keys.back(), tensor_of(one)});
-  }
-  const std::string message = value(make_example(named));
+  std::list<std::string> keys;
+  const std::string message = value(make_example(named_of<NamedTensor>(features, keys, tensor_alone)));
+  return nb::bytes(message.data(), message.size());
+}
+
+nb::bytes made_sequence_example(const Dict& context, const Dict& lists) {
+  std::list<std::string> keys;
+  const auto features = named_of<NamedTensor>(context, keys, tensor_alone);
+  const std::string message = value(make_sequence_example(features, named_of<NamedSteps>(lists, keys, tensors_of)));
   return nb::bytes(message.data(), message.size());
 }
 
@@ -150,6 +168,7 @@ void add_files(nb::module_& module) {
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> RecordReader"))
       .def("__next__", next_record);
   module.def("make_example", made_example);
+  module.def("make_sequence_example", made_sequence_example);
   module.def("encode_png", png_of);
   module.def("expand_files", files_of, nb::sig(kFiles));
   module.def("list_labelled_folder", labelled_files, nb::sig(kLabelled));

@@ -39,6 +39,7 @@ NB_MODULE(_core, module) {
   python::add_monitor(module);
   python::add_tf1(module);
   python::add_files(module);
+  python::add_array_files(module);
   python::add_log(module);
   python::add_random(module);
 }

@@ -262,6 +262,7 @@ void add_staging(nb::module_& module);
 void add_monitor(nb::module_& module);
 void add_tf1(nb::module_& module);
 void add_files(nb::module_& module);
+void add_array_files(nb::module_& module);
 void add_log(nb::module_& module);
 void add_random(nb::module_& module);
 

@@ -242,6 +242,37 @@ def test_features_by_name_or_as_files_have_them():
     assert hp.from_tensors(b"").parse_example(listed).spec == spec
 
 
+def test_parsers_are_for_map_and_for_a_value():
+    parse = hp.parse_example({"image": (hp.u8, (2, 2)), "label": hp.i64, "text": {"dtype": "bytes", "default_value": "none"}})
+    messages = [hp.make_example({"image": np.full((2, 2), label, np.uint8), "label": label}) for label in range(3)]
+    one = parse(messages[2])
+    assert (one["image"].tolist(), int(one["label"]), one["text"]) == ([[2, 2], [2, 2]], 2, b"none")
+    data = hp.from_tensor_slices(messages)
+    assert data.map(parse).plan() == data.parse_example(parse.options["features"]).plan()
+    assert [int(each["label"]) for each in data.map(parse, name="parsed").sequence()] == [0, 1, 2]
+    with pytest.raises(hp.InvalidArgumentError, match="label"):
+        parse(hp.make_example({"image": np.zeros((2, 2), np.uint8)}))
+    line = hp.parse_json({"a": hp.i64, "b": (hp.f32, (2,))})
+    assert int(line('{"a": 5, "b": [1, 2.5]}')["a"]) == 5 and line(b'{"a": 5, "b": [1, 2.5]}')["b"].tolist() == [1, 2.5]
+    assert repr(hp.parse_json({"a": hp.i64})).startswith("hp.parse_json(fields=")
+    for wrong in (lambda: data.map("x", parse), lambda: data.map(parse, abs), lambda: data.map(parse, into="x"), lambda: data.map(parse, output=hp.i64)):
+        with pytest.raises(TypeError):
+            wrong()
+
+
+def test_sequence_examples_are_written_as_they_are_read():
+    words, steps = [b"a", b"bc", b""], np.arange(6, dtype=np.float64).reshape(3, 2)
+    message = hp.make_sequence_example({"n": 3, "text": "whole"}, {"words": words, "steps": steps, "none": []})
+    assert message == hp.make_sequence_example({"text": b"whole", "n": np.uint8(3)}, {"none": (), "steps": steps.tolist(), "words": words})
+    parse = hp.parse_sequence_example({"n": hp.i64, "text": bytes}, {
+        "words": {"dtype": "bytes", "kind": "FixedLenSequence"}, "steps": {"dtype": "float32", "shape": [2], "kind": "FixedLenSequence"}})
+    read = parse(message)
+    assert (int(read["n"]), read["text"], list(read["words"]), read["steps"].tolist()) == (3, b"whole", words, steps.tolist())
+    for context, lists in (({"n": 2**63}, {}), ({}, {"n": [1, 2**63]}), ({"n": 1j}, {})):
+        with pytest.raises(hp.InvalidArgumentError):
+            hp.make_sequence_example(context, lists)
+
+
 def test_datasets_of_files_for_each_element(tmp_path):
     for name in "ab":
         (tmp_path / f"{name}.csv").write_text(f"n,text\n1,{name}\n2,{name}{name}\n")

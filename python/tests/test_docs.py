@@ -76,6 +76,14 @@ def test_no_other_page_has_a_program():
     assert pages == {"README.md", "python.md", *(f"migrate_from_{page}.md" for page in OTHERS)}
 
 
+def test_each_name_has_a_page_of_the_site(monkeypatch):
+    """`./dev site`, which makes them, needs more of PyPI than these tests."""
+    monkeypatch.syspath_prepend(DOCS.parent / "tools/site")
+    import api
+    shown = [name for _, names in api.pages().values() for name in names]
+    assert set(hp.__all__) <= {name.split(".")[0] for name in shown} | {"tf1", "trace"}
+
+
 def test_what_the_pages_call_is_there():
     """Each `hp.name` and `.method(` of our column."""
     for page in OTHERS:

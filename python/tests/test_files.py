@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lists of files, the digit set, arrays that a dataset writes, and random numbers: as C++ has them."""
+import gzip
+import io
+import tarfile
+
 import numpy as np
 import pytest
 
@@ -108,3 +112,82 @@ def test_normal_numbers():
     for wrong in (np.zeros(4), out[:, ::2], frozen):
         with pytest.raises((hp.InvalidArgumentError, ValueError, BufferError)):
             hp.fill_normal(wrong, 3)
+
+
+def test_idx_files_are_read_and_written(tmp_path):
+    images, labels = np.arange(24, dtype=np.uint8).reshape(2, 3, 4), np.array([7, 1], np.uint8)
+    hp.write_idx(tmp_path / "images", images)
+    assert (tmp_path / "images").read_bytes() == bytes([0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4]) + images.tobytes()
+    assert np.array_equal(hp.read_idx(tmp_path / "images"), images) and hp.read_idx(tmp_path / "images").flags.writeable
+    (tmp_path / "images.gz").write_bytes(gzip.compress((tmp_path / "images").read_bytes()))
+    assert np.array_equal(hp.read_idx(str(tmp_path / "images.gz")), images)
+    hp.write_idx(tmp_path / "labels", labels)
+    pair = hp.read_idx_pair(tmp_path / "images", tmp_path / "labels")
+    assert np.array_equal(pair[0], images) and np.array_equal(pair[1], labels)
+    hp.write_idx(tmp_path / "floats", np.array([[1.5, -2.5]], np.float32)[:, ::-1])
+    floats = hp.read_idx(tmp_path / "floats")
+    assert floats.dtype == np.float32 and floats.tolist() == [[-2.5, 1.5]]
+    hp.write_idx(tmp_path / "three", np.zeros(3, np.uint8))
+    for wrong, kind in ((lambda: hp.read_idx_pair(tmp_path / "images", tmp_path / "three"), hp.InvalidArgumentError),
+                        (lambda: hp.write_idx(tmp_path / "labels", np.zeros(3, np.int64)), hp.InvalidArgumentError),
+                        (lambda: hp.read_idx(tmp_path / "absent"), FileNotFoundError), (lambda: hp.read_idx(3), TypeError)):
+        with pytest.raises(kind):
+            wrong()
+    assert np.array_equal(hp.read_idx(tmp_path / "labels"), labels), "the old file stays"
+
+
+def test_npy_and_npz_files_are_those_of_numpy(tmp_path):
+    rows = np.arange(12, dtype=">i4").reshape(3, 4)
+    np.save(tmp_path / "rows.npy", np.asfortranarray(rows))
+    read = hp.read_npy(tmp_path / "rows.npy")
+    assert np.array_equal(read, rows) and read.dtype == np.int32 and read.flags.c_contiguous
+    hp.write_npy(tmp_path / "own.npy", rows[:, 1:3])
+    assert np.array_equal(np.load(tmp_path / "own.npy"), rows[:, 1:3])
+    native = np.arange(6, dtype=np.float64)
+    hp.write_npy(tmp_path / "native.npy", native)
+    np.save(tmp_path / "numpys.npy", native)
+    assert (tmp_path / "native.npy").read_bytes() == (tmp_path / "numpys.npy").read_bytes()
+    for save in (np.savez, np.savez_compressed):
+        save(tmp_path / "all.npz", b=rows, a=np.float32(2.5))
+        found = hp.read_npz(tmp_path / "all.npz")
+        assert list(found) == ["b", "a"] and np.array_equal(found["b"], rows) and found["a"] == 2.5
+    np.save(tmp_path / "objects.npy", np.array([{}], object))
+    with pytest.raises(hp.UnimplementedError):
+        hp.read_npy(tmp_path / "objects.npy")
+    broken = bytearray((tmp_path / "all.npz").read_bytes())
+    broken[len(broken) // 2] ^= 1
+    (tmp_path / "broken.npz").write_bytes(broken)
+    with pytest.raises(hp.Error):
+        hp.read_npz(tmp_path / "broken.npz")
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.write_npy(tmp_path / "texts.npy", ["a"])
+
+
+def archive_of(path, *members, mode="w"):
+    with tarfile.open(path, mode) as archive:
+        for name, content in members:
+            about = tarfile.TarInfo(name)
+            about.size = len(content or b"")
+            about.type = tarfile.REGTYPE if content is not None else tarfile.DIRTYPE
+            archive.addfile(about, io.BytesIO(content or b""))
+
+
+def test_the_members_of_an_archive(tmp_path):
+    long = bytes(range(256)) * 9000
+    members = [("a/1.png", b"one"), ("a", None), ("../x", b""), ("\u00e9" * 80, long)]
+    for mode in ("w", "w:gz"):
+        archive_of(tmp_path / "a.tar", *members, mode=mode)
+        reader = hp.TarReader(tmp_path / "a.tar")
+        assert list(reader) == [one for one in members if one[1] is not None]
+        assert (reader.skipped, reader.has_end, list(reader)) == (1, True, [])
+    archive_of(tmp_path / "a.tar", ("a", b"one"), ("b", b"two"))
+    whole = (tmp_path / "a.tar").read_bytes()
+    (tmp_path / "a.tar").write_bytes(whole[:1024])
+    reader = hp.TarReader(tmp_path / "a.tar")
+    first = next(reader)
+    assert (first.name, first.content) == ("a", b"one") and list(reader) == [] and not reader.has_end
+    (tmp_path / "a.tar").write_bytes(whole[:1537])
+    with pytest.raises(hp.DataLossError, match="a.tar"):
+        list(hp.TarReader(tmp_path / "a.tar"))
+    with pytest.raises(FileNotFoundError):
+        hp.TarReader(tmp_path / "absent.tar")

@@ -80,6 +80,34 @@ print(got == list(range(30)), interrupts >= 1)
     assert done.stdout == "True True\n", done.stderr
 
 
+def test_after_an_interrupt_a_sequence_tells_the_epoch_that_had_begun():
+    program = HEAD + """
+import os, signal
+last = 3_000_000
+while True:  # So many that the signal comes before they are seen.
+    sequence = hp.range(last + 1).filter(f"x == {last}").sequence(epochs=2)
+    began = time.monotonic()
+    assert next(sequence) == last and (sequence.epoch, sequence.index) == (0, 0)
+    if time.monotonic() - began > 1:
+        break
+    last *= 2
+threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    next(sequence)
+    print("the end came first")
+except KeyboardInterrupt:
+    print(sequence.epoch, sequence.index)
+state = sequence.state_dict()
+print(state["epoch"], state["index"])
+loader = hp.Loader(sequence.dataset, epochs=2)
+loader.load_state_dict(state)
+print(int(loader.next()) == last, loader.next())
+print(next(sequence) == last, sequence.epoch, sequence.index, list(sequence))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert done.stdout == "1 -1\n1 -1\nTrue None\nTrue 1 0 []\n", done.stderr
+
+
 # Each goes on after an interrupt, until nothing is left, and prints what it has.
 INTERRUPTED = {
     "next": """
@@ -245,6 +273,8 @@ ENDS = {
     "function that never returns": "loader = hp.Loader(hp.range(9).map(slow, output=(hp.i64, ())), threads=1, consumer_helps=False)\n"
                                    "start(loader)",
     "loader": "loader = hp.Loader(hp.range(10**6).map(lambda x: x, output=(hp.i64, ())).batch(3), threads=2)\nloader.next()",
+    "function that gives the lock up": "loader = hp.Loader(hp.range(10**6).map(lambda x: time.sleep(0.02) or x, output=(hp.i64, ())), threads=2)\n"
+                                       "loader.next()",
     "generator": "loader = hp.Loader(hp.from_generator(lambda e: iter(range(10**6)), (hp.i64, ())), threads=2)\nloader.next()",
     "runner": "q = hp.FIFOQueue(2, hp.i64)\nc = hp.Coordinator()\nhp.QueueRunner(q, [lambda: q.enqueue(1)]).start(c)\nq.dequeue()",
     "cycle": "class A: pass\na = A()\na.me = a\na.loader = hp.Loader(hp.range(99).map(lambda x: x).batch(2), threads=2)\na.loader.next()",
@@ -268,7 +298,7 @@ def test_control_without_the_hook_a_process_does_not_end_well():
     program = f"""{HEAD}
 import atexit
 atexit.unregister(hp._exit)
-{ENDS["loader"]}
+{ENDS["function that gives the lock up"]}
 """
     ends = []
     for _ in range(count(5, 25)):

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <list>
 
@@ -59,6 +60,7 @@ struct Coordinator::State {
   std::stop_source source HEADPOND_GUARDED_BY(mu);
   Error error HEADPOND_GUARDED_BY(mu);
   int64_t stop_ns HEADPOND_GUARDED_BY(mu) = -1;  // When the stop was requested; -1: not yet.
+  std::atomic<bool> is_stopped = false;          // The same, for a look without the lock. Changed under it.
   bool joined HEADPOND_GUARDED_BY(mu) = false;
 
   bool is_clean(const Error& candidate) const {
@@ -146,10 +148,7 @@ void Coordinator::start(std::string name, std::function<Result<void>(std::stop_t
   }
 }
 
-bool Coordinator::should_stop() const {
-  MutexLock lock(state_->mu);
-  return state_->stopped();
-}
+bool Coordinator::should_stop() const { return state_->is_stopped.load(std::memory_order_acquire); }
 
 std::stop_token Coordinator::stop_token() const {
   MutexLock lock(state_->mu);
@@ -166,6 +165,7 @@ Result<void> Coordinator::request_stop(Error error) {
     if (state_->stopped()) return {};
     state_->stop_ns = now();
     if (!clean) state_->error = error;
+    state_->is_stopped.store(true, std::memory_order_release);
     source = state_->source;
     state_->changed.notify_all();
   }
@@ -198,6 +198,7 @@ void Coordinator::clear_stop() {
   state_->source = std::stop_source();
   state_->error = Error();
   state_->stop_ns = -1;
+  state_->is_stopped.store(false, std::memory_order_release);
   state_->joined = false;
 }
 

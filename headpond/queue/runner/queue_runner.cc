@@ -50,7 +50,7 @@ struct QueueRunner::Run : std::enable_shared_from_this<Run> {
   std::string thread_name(size_t i) const { return fmt::format("QueueRunnerThread-{}-{}", queue.name(), i); }
   void produce(Start& start, const Producer& producer, internal::ProducerActivity& activity,
                const std::stop_token& stop);
-  Error run_until_error(const Producer& producer, const std::stop_token& stop,
+  Error run_until_error(const Producer& producer, const Coordinator& coordinator, const std::stop_token& stop,
                         internal::ProducerActivity::Scope& scope);
   bool is_normal_end(const Error& error, const Coordinator& coordinator) const;
   Error first_failure(const Error& error);
@@ -147,7 +147,7 @@ void QueueRunner::Run::Start::all_ended(bool normally) {
 void QueueRunner::Run::produce(Start& start, const Producer& producer, internal::ProducerActivity& activity,
                                const std::stop_token& stop) {
   internal::ProducerActivity::Scope scope(activity);
-  Error error = run_until_error(producer, stop, scope);
+  Error error = run_until_error(producer, start.coordinator, stop, scope);
   scope.ends_by(error);
   const bool normal = is_normal_end(error, start.coordinator);
   if (!normal) {
@@ -164,10 +164,11 @@ void QueueRunner::Run::produce(Start& start, const Producer& producer, internal:
   ended(start, 1, normal);
 }
 
-// Returns no error iff a stop was requested.
-Error QueueRunner::Run::run_until_error(const Producer& producer, const std::stop_token& stop,
-                                        internal::ProducerActivity::Scope& scope) {
-  while (!stop.stop_requested()) {
+// Returns no error iff a stop was requested: a producer that waited for that must not be called again before its token
+// knows, which is later.
+Error QueueRunner::Run::run_until_error(const Producer& producer, const Coordinator& coordinator,
+                                        const std::stop_token& stop, internal::ProducerActivity::Scope& scope) {
+  while (!stop.stop_requested() && !coordinator.should_stop()) {
     try {
       scope.begins_call();
       if (auto result = producer(stop); !result) return result.error();

@@ -191,6 +191,33 @@ TEST_F(RunnerStop, AProducerThatSeesTheCoordinatorsFlagFirstEndsAsAStopDoes) {
   EXPECT_EQ(ended.error().cause()->kind(), ErrorKind::NotFound);
 }
 
+TEST_F(RunnerStop, AProducerThatWaitedForTheStopIsNotCalledAgainBeforeItsTokenKnows) {
+  const FIFOQueue queue(scalars(1));
+  std::latch gone(1);
+  std::atomic<int> calls = 0, cancels = 0;
+  set_log_sink([&](LogLevel, std::string_view) { gone.wait(); });
+  Coordinator coordinator;
+  QueueRunner(queue, {[&](const std::stop_token& stop) -> Result<void> {
+                if (++calls > 1) return fail(ErrorKind::Cancelled, "once is enough");
+                EXPECT_TRUE(coordinator.wait_for_stop());
+                EXPECT_FALSE(stop.stop_requested());
+                return {};
+              }},
+              {.cancel_op =
+                   [&cancels, queue] {
+                     ++cancels;
+                     return queue.close(true);
+                   }})
+      .start(coordinator);
+  eventually([&] { return calls == 1; });
+  auto stopping = later([&] { return coordinator.request_stop(Error(ErrorKind::NotFound, "the other input")); });
+  EXPECT_FAILS(ErrorKind::NotFound, coordinator.join());
+  gone.count_down();
+  EXPECT_TRUE(stopping.get());
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(cancels, 1);
+}
+
 TEST_F(RunnerStop, AStopAfterTheNormalEndCancelsNothing) {
   std::atomic<int> closes = 0;
   std::atomic<int> cancels = 0;

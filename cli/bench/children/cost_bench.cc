@@ -1,23 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // trace.cost and stats.cost: what a trace, and what counting, adds to benches of calls that take nanoseconds.
 #include <fmt/core.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
 
 #include "cli/bench/benches.h"
-#include "cli/bench/costs/bench_costs.h"
-#include "cli/bench/temp_folder.h"
+#include "cli/bench/children/bench_costs.h"
+#include "cli/bench/children/child_process.h"
 #include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/trace_options.h"
 
@@ -27,6 +22,7 @@ namespace {
 constexpr double kMostCost = 1.01;
 // So long that what a trace does once for each thread and queue, 0.1 ms, is nothing.
 constexpr int64_t kTimesTheItems = 10;
+constexpr std::chrono::minutes kLongestChild(30);
 
 // A bench, and which of its rows are Headpond's times.
 struct Measured {
@@ -110,39 +106,17 @@ Samples here(const Measured& one, bool with_trace, const std::stop_token& stop) 
 
 std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-// The code that `program bench NAME --json FILE` ended with, or why it did not.
-Result<int> run_program_bench(const std::string& program, const std::string& name, const std::string& file,
-                              bool brief) {
-  std::vector<std::string> words = {program,   "bench",  name, "--peers",  "off",
-                                    "--quiet", "--json", file, "--rounds", "3"};
-  if (brief) words.insert(words.end(), {"--seconds", "0.001"});
-  std::vector<char*> argv;
-  argv.reserve(words.size() + 1);
-  for (std::string& word : words) argv.push_back(word.data());
-  argv.push_back(nullptr);
-  pid_t child = 0;
-  if (const int code = posix_spawn(&child, program.c_str(), nullptr, nullptr, argv.data(), environ); code != 0)
-    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: cannot be started", program));
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-}
-
 Samples in_program(const Measured& one, const std::string& program, bool brief, const std::stop_token& stop) {
-  const TempFolder folder("cost");
-  const std::string file = folder.path + "/bench.json";
-  const auto code = run_program_bench(program, one.bench.name, file, brief);
-  if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
-  if (!code) return fail(code.error());
-  std::ifstream in(file);
-  const std::string json{std::istreambuf_iterator<char>(in), {}};
+  std::vector<std::string> words = {program, "bench", one.bench.name, "--peers", "off", "--json", "--rounds", "3"};
+  if (brief) words.insert(words.end(), {"--seconds", "0.001"});
+  const auto said = run_child(words, stop, kLongestChild);
+  if (!said) return fail(said.error());
   std::vector<BenchSample> own;
   for (const size_t i : one.own) {
-    const auto found = median_in(json, one.bench.rows[i]);
+    const auto found = median_in(said->text, one.bench.rows[i]);
     if (!found) {
-      return fail(ErrorKind::FailedPrecondition, fmt::format("{} bench {} ended with {}, without a figure of '{}'",
-                                                             program, one.bench.name, *code, one.bench.rows[i].name));
+      return fail(ErrorKind::FailedPrecondition,
+                  fmt::format("{} bench {}: no figure of '{}'", program, one.bench.name, one.bench.rows[i].name));
     }
     own.push_back({.value = *found});
   }

@@ -2,12 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
-
 #include "cli/bench/bench_report.h"
-#include "cli/bench/costs/bench_costs.h"
-#include "tests/test_files.h"
+#include "cli/bench/children/bench_costs.h"
 
 namespace headpond::cli {
 namespace {
@@ -82,7 +78,7 @@ TEST(StatsCost, NamesAProgramThatHasNoFigures) {
   const Bench bench = stats_cost_bench({.cpus = {0}, .items = 5000, .without_stats = "/bin/false"});
   const auto samples = bench.cycle({});  // Begins with the other program: this one, a test, has no benches.
   ASSERT_FALSE(samples);
-  EXPECT_THAT(samples.error().message(), HasSubstr("/bin/false bench engine.tiny ended with 1, without a figure of"));
+  EXPECT_THAT(samples.error().message(), HasSubstr("/bin/false: exit code 1"));
 }
 
 }  // namespace
