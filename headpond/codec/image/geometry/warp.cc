@@ -128,6 +128,7 @@ Result<void> check_warp(DType dtype, int64_t channels, const WarpOptions& option
   if (options.interpolation == Interpolation::bilinear && dtype != DType::u8 && dtype != DType::f32) {
     return refuse_warp(fmt::format("bilinear takes uint8 or float32, not {}", name(dtype)));
   }
+  if (channels > 4) return refuse_warp(fmt::format("{} channels: 1 to 4 channels are expected", channels));
   std::array<std::byte, warp_internal::kMaxPixelBytes> pixel;
   return put_fill(dtype, channels, options, pixel.data());
 }

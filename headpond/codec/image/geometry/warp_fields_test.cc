@@ -91,6 +91,15 @@ TEST(WarpFields, RefuseSamplesThatDoNotFit) {
   EXPECT_NE(refused_sample(turn, {image, labels}, {FieldRole::image, FieldRole::points}), "");
 }
 
+TEST(WarpFields, RefuseImagesOfManyChannels) {
+  for (const int64_t channels : {5, 400}) {
+    const Tensor image = Tensor::from(std::vector<float>(static_cast<size_t>(4 * channels)), {2, 2, channels});
+    EXPECT_THAT(refused_sample(affine({.translate = {1, 0}}), {image}, {FieldRole::image}),
+                HasSubstr("1 to 4 channels"));
+  }
+  EXPECT_FALSE(check_warp(DType::f64, 5, {.fill = {1, 2, 3, 4, 5}}));
+}
+
 TEST(WarpFields, SayWhatTheyGive) {
   const Spec in = {{"image", DType::u8, {4, kUnknown, 3}},
                    {"mask", DType::i64, {4, kUnknown}},
