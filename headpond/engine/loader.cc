@@ -122,7 +122,7 @@ struct Loader::Run {
     }
   }
 
-  bool has_epoch(uint64_t number) const { return options.epochs < 0 || number < static_cast<uint64_t>(options.epochs); }
+  bool has_epoch(uint64_t which) const { return options.epochs < 0 || which < static_cast<uint64_t>(options.epochs); }
 
   // At the position that `visitor` restores, if there is one.
   void begin_epoch(StateVisitor* visitor = nullptr) {

@@ -19,10 +19,10 @@ using std::chrono::steady_clock;
 constexpr std::chrono::microseconds kLook{200}, kShort{20};  // To start a thread costs more than a short call.
 
 struct Work {
-  Work(int threads, int64_t how_many, const std::function<void(int64_t)>& function)
+  Work(int with_threads, int64_t how_many, const std::function<void(int64_t)>& function)
       : count(how_many),
-        group(std::clamp<int64_t>(how_many / (4 * std::max(threads, 1)), 1, 16)),
-        most_threads(std::min<int64_t>(threads, (how_many + group - 1) / group)),
+        group(std::clamp<int64_t>(how_many / (4 * std::max(with_threads, 1)), 1, 16)),
+        most_threads(std::min<int64_t>(with_threads, (how_many + group - 1) / group)),
         each(function) {}
 
   const int64_t count;

@@ -40,8 +40,8 @@ struct Column {
 
 void take_differences(const Column& column, int64_t frames, int64_t width) {
   const int64_t reach = width / 2;
-  const auto sum = reach * (reach + 1) * (2 * reach + 1) / 3;
-  const auto whole = static_cast<float>(sum);
+  const auto squares = reach * (reach + 1) * (2 * reach + 1) / 3;
+  const auto whole = static_cast<float>(squares);
   const auto at = [&](int64_t t) { return column.from[std::clamp<int64_t>(t, 0, frames - 1) * column.stride]; };
   for (int64_t t = 0; t < frames; ++t) {
     float sum = 0;
