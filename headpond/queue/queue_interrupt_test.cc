@@ -7,15 +7,19 @@
 
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/queue/queue.h"
+#include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/runner/coordinator.h"
 #include "headpond/queue/staging/staging_area.h"
 
 namespace headpond {
 namespace {
 
+using QueueInterrupt = internal::QueueTest;
+using CoordinatorInterrupt = internal::QueueTest;
+
 QueueOptions of_integers(int64_t capacity) { return {.capacity = capacity, .dtypes = {DType::i64}, .shapes = {{}}}; }
 
-TEST(QueueInterrupt, ALookThatRequestsTheStopEndsTheCall) {
+TEST_F(QueueInterrupt, ALookThatRequestsTheStopEndsTheCall) {
   const FIFOQueue queue(of_integers(1));
   std::stop_source stop;
   const InterruptLook look([&] { return stop.request_stop(); });
@@ -26,7 +30,7 @@ TEST(QueueInterrupt, ALookThatRequestsTheStopEndsTheCall) {
   EXPECT_EQ(area.get({.stop = other.get_token()}).error().kind(), ErrorKind::Cancelled);
 }
 
-TEST(QueueInterrupt, ACallThatLooksKeepsItsPlace) {
+TEST_F(QueueInterrupt, ACallThatLooksKeepsItsPlace) {
   const FIFOQueue queue(of_integers(4));
   const auto put = [&](int64_t value) { ASSERT_TRUE(queue.enqueue(Element(Tensor::scalar(value)))); };
   int looks = 0;
@@ -45,7 +49,7 @@ TEST(QueueInterrupt, ACallThatLooksKeepsItsPlace) {
   EXPECT_GE(looks, 1);
 }
 
-TEST(CoordinatorInterrupt, EndsJoinAndTheWaitForAStop) {
+TEST_F(CoordinatorInterrupt, EndsJoinAndTheWaitForAStop) {
   Coordinator coordinator;
   coordinator.start("waits", [](std::stop_token stop) -> Result<void> {
     while (!stop.stop_requested()) std::this_thread::yield();

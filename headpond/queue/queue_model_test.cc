@@ -145,7 +145,7 @@ rc::Gen<Step> any_step() {
       rc::gen::inRange(0, 52), rc::gen::inRange<int64_t>(0, 7));
 }
 
-class ModelOf : public ::testing::TestWithParam<std::string> {};
+class ModelOf : public Watched<::testing::TestWithParam<std::string>> {};
 INSTANTIATE_TEST_SUITE_P(Types, ModelOf, ::testing::ValuesIn(kTypes), name_of_type);
 
 TEST_P(ModelOf, AnswersLikeAList) {

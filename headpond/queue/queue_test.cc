@@ -34,7 +34,7 @@ TEST_F(Fifo, PassesElementsInOrderBetweenThreads) {
 }
 
 // 1: every place is used at once; 4,096: the largest ring; 10,000 and none: blocks of places that go round.
-class Capacity : public ::testing::TestWithParam<int64_t> {};
+class Capacity : public Watched<::testing::TestWithParam<int64_t>> {};
 INSTANTIATE_TEST_SUITE_P(Capacities, Capacity, ::testing::Values(1, 2, 7, 4096, 4097, 10000, -1));
 
 TEST_P(Capacity, FillsAndDrainsInOrderManyTimesRound) {

@@ -165,12 +165,15 @@ class NoNewThreads {
   pthread_attr_t before_;
 };
 
-class QueueTest : public ::testing::Test {
+/// A test that ends the program if it hangs.
+template <class Test>
+class Watched : public Test {
   Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
 };
+using QueueTest = Watched<::testing::Test>;
 
 /// A test of each type, whose queues are named 'pond'.
-class TypeTest : public ::testing::TestWithParam<std::string> {
+class TypeTest : public Watched<::testing::TestWithParam<std::string>> {
  protected:
   Queue make(QueueOptions options) const {
     options.name = "pond";
@@ -186,9 +189,6 @@ class TypeTest : public ::testing::TestWithParam<std::string> {
   }
 
   const Maker maker_{GetParam()};
-
- private:
-  Watchdog watchdog_{::testing::UnitTest::GetInstance()->current_test_info()->name()};
 };
 inline std::string name_of_type(const ::testing::TestParamInfo<std::string>& each) { return each.param; }
 

@@ -11,12 +11,13 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/runner/reporter_internal.h"
 
 namespace headpond::internal {
 namespace {
 
-class Reports : public ::testing::Test {
+class Reports : public QueueTest {
  protected:
   Reports() {
     set_log_sink([this](LogLevel, std::string_view line) {

@@ -134,7 +134,7 @@ TEST(ShownElementsOfAQueue, AreNoneWithoutATrace) {
 
 // ---- what queues record
 
-class Traced : public testing::TestWithParam<std::string> {
+class Traced : public Watched<testing::TestWithParam<std::string>> {
  protected:
   ~Traced() override { trace::stop(); }
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <thread>
 
+#include "headpond/queue/queue_test_internal.h"
 #include "headpond/queue/store/slots_internal.h"
 
 namespace headpond::internal {
@@ -21,7 +22,7 @@ int64_t read(Slots& slots, int64_t known = 1) {
   return value;
 }
 
-class SlotsOf : public ::testing::TestWithParam<int64_t> {};
+class SlotsOf : public Watched<::testing::TestWithParam<int64_t>> {};
 INSTANTIATE_TEST_SUITE_P(Capacities, SlotsOf, ::testing::Values(1, 3, 1024, 4096, 4097, 10000, -1));
 
 TEST_P(SlotsOf, SlotsAreOnCacheLinesAndGoRound) {
