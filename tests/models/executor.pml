@@ -8,15 +8,18 @@
 //   M      items that the memory holds, with those that the program has
 //   IO     the stage opens its items from a second one, whose tasks wait: a thread for these makes them
 //   NEXT   tasks of what comes after the stage (the next part or epoch), which the program never helps with
-//   DEAR   items are dear, so the program's thread leaves them to the workers
+//   DEAR   items are dear: the program's thread leaves them to the workers, and wakes one at each take that leaves fewer
+//          than D
+//   D      items that the stage needs ahead; T is more where most of them are cheap and small
 //
 // Shown: the program is never left waiting (no state without a next one), and whenever it is away and all threads sleep,
-// none of them could go on: what could be begun is begun. Cheap items are an exception as long as more than half of what
-// the stage makes ahead is there.
+// none of them could go on: what could be begun is begun. An exception is a stage of which more than half of what it makes
+// ahead is there, and of dear items all that it needs.
 //
 // Controls: NO_WAKE_AFTER_HELP (a worker that found no permit while the program helped stays asleep), NO_WAKE_FOR_MEMORY
 // (memory was short when nobody was about to sleep, so nobody looks for it), NO_WAKE_OUT_OF_THE_WAY (a worker that would
-// take the program's processor wakes no other), WAKE_WHEN_EMPTY (a take wakes when nothing is left).
+// take the program's processor wakes no other), WAKE_WHEN_EMPTY (a take wakes when nothing is left), NO_WAKE_FOR_DEAR (a
+// take wakes for dear items as for cheap ones).
 
 #ifndef W
 #define W 2
@@ -29,6 +32,9 @@
 #endif
 #ifndef T
 #define T 2
+#endif
+#ifndef D
+#define D T
 #endif
 #ifndef M
 #define M 4
@@ -213,15 +219,17 @@ next:
 #else
 #define IO_ASLEEP true
 #endif
-// A stage of cheap items wakes a worker at each take that leaves half of what it makes ahead, or less. At others it may,
-// as some of them may be dear.
+// A stage wakes a worker at each take that leaves half of what it makes ahead, or less, and one of dear items at each that
+// leaves less than it needs. At others it may, as some of them may be dear.
 #ifdef DEAR
-#define IS_WORTH_IT true
+#define IS_WORTH_IT (ITEMS < D || ITEMS <= T / 2)
 #else
 #define IS_WORTH_IT (ITEMS <= T / 2)
 #endif
 #ifdef WAKE_WHEN_EMPTY
 #define WAKES_AT_TAKE (ITEMS == 0)
+#elif defined(NO_WAKE_FOR_DEAR)
+#define WAKES_AT_TAKE (ITEMS <= T / 2)
 #else
 #define WAKES_AT_TAKE IS_WORTH_IT
 #endif
