@@ -429,7 +429,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
   if (done.error) {
     item_lost(task, std::move(done.error));
   } else if (!task.item) {
-    item_opened(task, done.opened, done.got, done.run.elapsed_ns, progress_before);
+    item_opened(task, done.opened, done.got, done.run, progress_before);
     task.item = std::move(done.opened);
   } else if (rows_made(task, done.run.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
@@ -462,10 +462,10 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
       assemble(*task.item, context);
     });
   }
-  error ? item_lost(task, std::move(error)) : item_ready(*task.item);
+  error ? item_lost(task, std::move(error)) : item_ready(*task.item, now_ns());
 }
 
-void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, int64_t elapsed_ns,
+void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, const TaskRun& run,
                                 uint64_t progress_before) {
   opening_ = false;
   host_.memory.release(std::exchange(opening_bytes_, 0));
@@ -475,16 +475,16 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   const bool awaited = items_.empty() ? has_none : items_.front()->broken && items_.front()->ready;
   if (awaited) host_.made_progress();
   if (got != Got::value || closed_ || is_lost_) return;
-  costs_.add_opened(item->elements, elapsed_ns);
+  costs_.add_opened(item->elements, run.elapsed_ns);
   item->ordinal = opened_++;
-  item->begun_ns = now_ns() - elapsed_ns;
+  item->begun_ns = run.ended_ns - run.elapsed_ns;
   item->reserved = item->has_memory ? 0 : std::max(bytes_of_item(task.count), int64_t{0});
   host_.memory.reserve(item->reserved);
   unclaimed_rows_ += item->size;
   ahead_ += counted(*item);
   items_.push_back(item);
   account_.item_opened(static_cast<int64_t>(items_.size()));
-  if (item->size == 0) item_ready(*item);
+  if (item->size == 0) item_ready(*item, now_ns());
   if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.
 }
 
@@ -494,10 +494,10 @@ bool ReorderBuffer::rows_made(const Task& task, int64_t elapsed_ns) {
   return task.item->made == task.item->size && !task.item->dropped;
 }
 
-void ReorderBuffer::item_ready(WorkItem& item) {
+void ReorderBuffer::item_ready(WorkItem& item, int64_t at_ns) {
   if (item.dropped || closed_) return;
   item.ready = true;
-  item.ready_ns = now_ns();
+  item.ready_ns = at_ns;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();

@@ -54,12 +54,12 @@ class ReorderBuffer : public ItemMaker {
 
   // ---- What a thread has done; run() calls these.
   /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.
-  void item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, int64_t elapsed_ns,
+  void item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, const TaskRun& run,
                    uint64_t progress_before) HEADPOND_REQUIRES(engine_state);
   /// It has made rows. Returns true iff the item is to be assembled now.
   bool rows_made(const Task& task, int64_t elapsed_ns) HEADPOND_REQUIRES(engine_state);
-  /// It has assembled the item: the consumer may take it.
-  void item_ready(WorkItem& item) HEADPOND_REQUIRES(engine_state);
+  /// It has assembled the item, at `at_ns`: the consumer may take it.
+  void item_ready(WorkItem& item, int64_t at_ns) HEADPOND_REQUIRES(engine_state);
   /// It got an exception. After what comes before the item the consumer gets this error, and then the end.
   void item_lost(const Task& task, Error why) HEADPOND_REQUIRES(engine_state);
 

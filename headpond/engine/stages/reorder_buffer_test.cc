@@ -191,6 +191,8 @@ struct Numbered final : WorkItem {
   bool given = false;
 };
 constexpr int64_t kItemBytes = 100;
+constexpr int64_t kBegunNs =
+    1000;  // When each item is begun: how long one takes is up to the test, not to the machine.
 
 // Whose items are opened and made by the test.
 class ByHand final : public ReorderBuffer {
@@ -206,15 +208,15 @@ class ByHand final : public ReorderBuffer {
     const auto item = std::make_shared<Numbered>();
     item->size = item->elements = 1;
     item->number = opened_by_test_++;
-    item_opened(task, item, Got::value, 1, host_.consumer.progress());
+    item_opened(task, item, Got::value, {.ended_ns = kBegunNs + 1, .elapsed_ns = 1}, host_.consumer.progress());
     EXPECT_TRUE(claim(ThreadRole::worker, false, task));
     EXPECT_EQ(task.item, item);
     return task;
   }
-  void end(const Task& task, int64_t bytes = kItemBytes) HEADPOND_REQUIRES(engine_state) {
+  void end(const Task& task, int64_t bytes = kItemBytes, int64_t latency_ns = 2) HEADPOND_REQUIRES(engine_state) {
     EXPECT_TRUE(rows_made(task, 1));
     task.item->bytes = bytes;
-    item_ready(*task.item);
+    item_ready(*task.item, kBegunNs + latency_ns);
   }
 
  protected:
@@ -343,8 +345,9 @@ TEST(ReorderBuffer, HasWorkAsLongAsItCanBeClaimed) {
 }
 
 // How many batches are ahead at most, and for how many takes of 40 a thread was woken. A thread that was woken makes
-// batches until none has room. Each tenth takes so long.
-std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int each_tenth_ms = 0, const LoaderOptions& options = {}) {
+// batches until none has room. They take so long, each tenth `tenth_ns`.
+std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int64_t each_ns, int64_t tenth_ns,
+                                        const LoaderOptions& options = {}) {
   PlainHost host(options);
   const Dataset dataset = range(1000) | batch(2);
   const auto buffer = std::make_shared<ByHand>(host, dataset);
@@ -354,9 +357,7 @@ std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int each_tenth_ms = 0, co
     host.lock.lock();
     const bool was_woken = std::exchange(host.wakes, 0) > 0;
     for (int now = 0; (was_woken || count == 0) && buffer->has_work(ThreadRole::worker, false) && now < 100; ++now) {
-      const Task task = buffer->begin();
-      if (++made % 10 == 0) pause_ms(each_tenth_ms);
-      buffer->end(task, bytes);
+      buffer->end(buffer->begin(), bytes, ++made % 10 == 0 ? tenth_ns : each_ns);
     }
     wakes += was_woken ? 1 : 0;
     most = std::max(most, buffer->stats().ahead);
@@ -368,17 +369,33 @@ std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int each_tenth_ms = 0, co
 }
 
 TEST(ReorderBuffer, WakesAThreadForSeveralCheapBatchesAtOnce) {
-  constexpr int kSome = 14;  // 10 if this thread never loses its processor.
-  const auto [cheap, cheap_wakes] = ahead_and_wakes(1000);
-  EXPECT_EQ(cheap, 8);
-  EXPECT_LE(cheap_wakes, kSome);
-  const auto [uneven, uneven_wakes] = ahead_and_wakes(1000, 1);
-  EXPECT_EQ(uneven, 8);
-  EXPECT_LE(uneven_wakes, kSome) << "in some the thread lost its processor";
-  EXPECT_EQ(ahead_and_wakes(1000, 0, {.run_ahead = 4}).first, 4);
-  const auto [large, large_wakes] = ahead_and_wakes(300'000);
-  EXPECT_EQ(large, 3) << "control";
-  EXPECT_GE(large_wakes, 20) << "control";
+  using AheadAndWakes = std::pair<int64_t, int>;
+  constexpr int64_t kCheap = 1000, kDear = 1'000'000;
+  EXPECT_EQ(ahead_and_wakes(1000, kCheap, kCheap), AheadAndWakes(8, 10)) << "when half of them are left";
+  EXPECT_EQ(ahead_and_wakes(1000, kCheap, kDear), AheadAndWakes(8, 10)) << "in some the thread lost its processor";
+  EXPECT_EQ(ahead_and_wakes(1000, kCheap, kCheap, {.run_ahead = 4}), AheadAndWakes(4, 20));
+  EXPECT_EQ(ahead_and_wakes(300'000, kCheap, kCheap), AheadAndWakes(3, 20)) << "large ones";
+  EXPECT_EQ(ahead_and_wakes(1000, kDear, kDear), AheadAndWakes(3, 40)) << "control: for each dear one";
+}
+
+// When the program goes away, threads go on until as many batches are ahead as threads work at, and one more, or more
+// than half of a stock of cheap ones. What is taken for cheap depends on what else the machine does.
+TEST(ReorderBuffer, GoesOnWheneverTheProgramIsAway) {
+  for (const int threads : {1, 2, 4}) {
+    for (const int64_t row_us : {0, 200}) {
+      Loader loader(range(1 << 30) | map([row_us](int64_t x) {
+                      if (row_us > 0) busy_us(row_us);
+                      return x;
+                    }) | batch(2),
+                    {.threads = threads, .consumer_helps = false});
+      Random random(static_cast<uint64_t>(threads));
+      for (int round = 0; round < 100; ++round) {
+        for (uint64_t left = 1 + random.below(12); left > 0; --left) ASSERT_TRUE(loader.next());
+        ASSERT_TRUE(becomes_true([&] { return top(loader).ahead >= std::min(1 + threads, 5); }))
+            << threads << " threads, " << row_us << " us, " << top(loader).ahead << " are ahead";
+      }
+    }
+  }
 }
 
 TEST(ReorderBuffer, OfSeveralErrorsThatLoseItemsGivesTheFirstInPlaceNotInTime) {
