@@ -20,6 +20,7 @@
 namespace headpond {
 namespace {
 
+using internal::becomes_true;
 using internal::busy_us;
 using internal::pause_ms;
 
@@ -356,18 +357,24 @@ TEST(LoaderSteps, SayWhatTheProgramDidItself) {
   EXPECT_LT(steps(1).helped_ns, 5e6) << "control: a worker takes what is dear";
 }
 
-// Rows that are padded are copied when all of them are there.
+// Rows that are padded are copied when all of them are there. Whatever else runs can only make the shares smaller.
 TEST(LoaderSteps, SayWhatTheProgramDidToPutABatchTogether) {
   const auto of_size = [](int64_t values) { return Tensor::from(std::vector<int64_t>(values, 1), {values}); };
   const Tensor some = of_size(400'000), more = of_size(500'000);
   const auto either = [=](int64_t x) { return x % 2 == 0 ? some : more; };
-  Loader loader(range(64) | map(either, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(8), {.threads = 0});
-  const LoaderStats stats = take_all(loader);
-  EXPECT_EQ(stats.steps.steps, 8);
-  EXPECT_GE(stats.steps.helped_ns, 0.8 * stats.steps.call_ns);
-  const StageTotals& totals = stats.stages.at(0).totals;
-  EXPECT_GE(totals.make.wall_ns + totals.open.wall_ns, 0.8 * stats.steps.call_ns) << "so does the stage";
-  EXPECT_LE(totals.make.wall_ns + totals.open.wall_ns, stats.steps.call_ns);
+  const Dataset dataset = range(64) | map(either, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(8);
+  bool is_in_steps = false, is_in_stage = false;
+  EXPECT_TRUE(becomes_true([&] {
+    Loader loader(dataset, {.threads = 0});
+    const LoaderStats stats = take_all(loader);
+    const StageTotals& totals = stats.stages.at(0).totals;
+    EXPECT_EQ(stats.steps.steps, 8);
+    EXPECT_LE(totals.make.wall_ns + totals.open.wall_ns, stats.steps.call_ns);
+    is_in_steps = is_in_steps || stats.steps.helped_ns >= 0.8 * stats.steps.call_ns;
+    is_in_stage = is_in_stage || totals.make.wall_ns + totals.open.wall_ns >= 0.8 * stats.steps.call_ns;
+    return is_in_steps && is_in_stage;
+  })) << is_in_steps
+      << is_in_stage;
 }
 
 TEST(LoaderSteps, APauseIsNotPartOfAStep) {
