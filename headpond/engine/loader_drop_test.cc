@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Loader that is left early, its batches that live longer, and its memory while the program waits.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <csignal>
+#include <ctime>
 #include <thread>
 
 #include "headpond/base/log.h"
+#include "headpond/base/thread.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
@@ -138,6 +142,34 @@ TEST(LoaderDrop, WaitsForAFunctionThatRunsAndSaysForWhich) {
   EXPECT_THAT(said, HasSubstr("is waiting for functions that have not returned: thread headpond/io"));
   EXPECT_THAT(said, HasSubstr("range|map does not return: range("));
   EXPECT_THAT(said, HasSubstr("|map(slow, "));
+}
+
+std::atomic<bool> is_held_up = false;
+void hold_up(int) {
+  is_held_up = true;
+  constexpr timespec kLongerThanUntilAReport{1, 300'000'000};
+  nanosleep(&kLongerThanUntilAReport, nullptr);
+}
+
+TEST(LoaderDrop, NamesNoFunctionIfAThreadHasOnlyNotGotAProcessor) {
+  Watchdog watchdog;
+  watchdog.in("a thread that is held up");
+  const auto worker = std::make_shared<std::atomic<pid_t>>(0);
+  std::string said;
+  const Lines lines([&](const std::string& line) { said += line; });
+  {
+    Loader loader(range(3) | map([worker](int64_t x) {
+                    *worker = this_thread_id();
+                    return x;
+                  }),
+                  {.threads = 1, .consumer_helps = false});
+    EXPECT_EQ(rest_of(loader).size(), 3U);
+    std::signal(SIGUSR2, &hold_up);
+    ASSERT_EQ(tgkill(getpid(), *worker, SIGUSR2), 0);
+    EXPECT_TRUE(becomes_true([] { return is_held_up.load(); }));
+  }
+  std::signal(SIGUSR2, SIG_DFL);
+  EXPECT_EQ(said, "");
 }
 
 TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {

@@ -184,27 +184,21 @@ std::string Executor::operators_in_progress() const {
   return fmt::format("{}", fmt::join(all, "; "));
 }
 
-// Waits as long as LoaderOptions::abandon_after allows, with one report.
+// Waits as long as LoaderOptions::abandon_after allows, with one report of what does not return. A thread that is in no
+// function ends as soon as it gets a processor.
 void Executor::wait_for_threads() {
   const auto begin = steady_clock::now();
+  const auto end = begin + std::min<steady_clock::duration>(options_.abandon_after.value_or(kLongest), kLongest);
   const bool ends = options_.abandon_after.has_value();
-  const auto report_at = begin + kUntilReport;
-  const auto end = ends ? begin + std::min(*options_.abandon_after, kLongest) : steady_clock::time_point::max();
-  while (alive_ > 0 && steady_clock::now() < std::min(report_at, end)) {
+  auto report_at = begin + kUntilReport;
+  while (alive_ > 0 && (!ends || steady_clock::now() < end)) {
     (void)lock_.wait_until(ended_, std::min(report_at, end));
-  }
-  if (alive_ == 0 || end <= report_at) return;
-  {
+    if (alive_ == 0 || steady_clock::now() < report_at || report_at >= end) continue;
     const std::string what = operators_in_progress();
+    report_at = what.empty() ? report_at + kUntilReport : begin + 2 * kLongest;
+    if (what.empty()) continue;
     const Unlocked unlocked(lock_);
     log(LogLevel::warning, fmt::format("~Loader is waiting for functions that have not returned: {}", what));
-  }
-  while (alive_ > 0 && (!ends || steady_clock::now() < end)) {
-    if (ends) {
-      (void)lock_.wait_until(ended_, end);
-    } else {
-      lock_.wait(ended_);
-    }
   }
 }
 
