@@ -353,8 +353,8 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
   queues.reserve(queue_sources_.size());
   for (const auto& [id, queue] : queue_sources_) {
     if (!queue.figures && queue.element_bytes <= 0) continue;
-    const int64_t bytes = queue.figures ? queue.figures().bytes : queue.fill().size * queue.element_bytes;
-    queues.push_back({"queue/" + queue.name, bytes});
+    const int64_t inside = queue.figures ? queue.figures().bytes : queue.fill().size * queue.element_bytes;
+    queues.push_back({"queue/" + queue.name, inside});
   }
   const MemoryInfo memory = memory_info();
   point.pss = static_cast<int64_t>(memory.pss);

@@ -382,11 +382,11 @@ TEST(ReorderBuffer, WakesAThreadForSeveralCheapBatchesAtOnce) {
 // than half of a stock of cheap ones. What is taken for cheap depends on what else the machine does.
 TEST(ReorderBuffer, GoesOnWheneverTheProgramIsAway) {
   for (const int threads : {1, 2, 4}) {
-    for (const int64_t row_us : {0, 200}) {
+    for (const int64_t row_us : {0, 20}) {
       Loader loader(range(1 << 30) | map([row_us](int64_t x) {
                       if (row_us > 0) busy_us(row_us);
                       return x;
-                    }) | batch(2),
+                    }) | batch(20),
                     {.threads = threads, .consumer_helps = false});
       Random random(static_cast<uint64_t>(threads));
       for (int round = 0; round < 100; ++round) {

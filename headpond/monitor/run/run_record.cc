@@ -115,9 +115,9 @@ Result<void> internal::add_line(std::string_view line, RunRecord& run) {
 
 Result<RunRecord> read_run(const std::string& folder) {
   const std::string path = folder + "/run.jsonl";
-  const auto bytes = read_file(path, kMostBytes);
-  if (!bytes) return fail(bytes.error());
-  std::string_view text(reinterpret_cast<const char*>(bytes->data()), bytes->size());
+  const auto content = read_file(path, kMostBytes);
+  if (!content) return fail(content.error());
+  std::string_view text(reinterpret_cast<const char*>(content->data()), content->size());
   RunRecord run;
   for (int64_t number = 1; text.find('\n') != std::string_view::npos; ++number) {
     const size_t end = text.find('\n');

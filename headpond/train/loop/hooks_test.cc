@@ -80,7 +80,9 @@ TEST(RateHooks, LeaveTheTimeOfEvaluationsOut) {
     EXPECT_TRUE(training.run(*hook, 1));
     --training.context.step;
     training.now -= 1'000'000'000;
-    if (step == 0) ASSERT_TRUE(counter->begin(training.context));
+    if (step == 0) {
+      ASSERT_TRUE(counter->begin(training.context));
+    }
     training.now += 1'000'000'000;
     ++training.context.step;
     ASSERT_TRUE(counter->after_run(training.context, 0.5, {}));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <numeric>
 
 #include "headpond/codec/sound/spectrum/spectrum_tables_internal.h"
