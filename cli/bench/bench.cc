@@ -11,9 +11,9 @@
 
 #include "cli/bench/bench_report.h"
 #include "cli/bench/benches.h"
-#include "cli/bench/consume.h"
 #include "cli/bench/children/bench_costs.h"
 #include "cli/bench/children/python_bench.h"
+#include "cli/bench/consume.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/monitor/recording.h"
