@@ -195,6 +195,33 @@ TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
   shut->let_all_out();
 }
 
+TEST(LoaderDrop, WaitsForARunningFunctionAlsoWithTheLongestTimeThatCanBeAsked) {
+  Watchdog watchdog;
+  watchdog.in("the longest abandon_after");
+  const auto shut = std::make_shared<Door>();
+  const auto has_returned = std::make_shared<std::atomic<bool>>(false);
+  const Dataset waiting = range(100) | map(
+                                           [shut, has_returned](int64_t x) {
+                                             if (x != 30) return x;
+                                             shut->pass();
+                                             *has_returned = true;
+                                             return x;
+                                           },
+                                           {.name = "waiting", .blocking = true});
+  std::thread opens;
+  {
+    Loader loader(waiting, {.threads = 2, .io_threads = 4, .abandon_after = std::chrono::milliseconds::max()});
+    for (int i = 0; i < 30 && shut->waiting == 0; ++i) ASSERT_TRUE(loader.next());
+    shut->await_visitor();
+    opens = std::thread([shut] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // So that ~Loader has begun to wait.
+      shut->let_all_out();
+    });
+  }
+  EXPECT_TRUE(*has_returned);
+  opens.join();
+}
+
 TEST(LoaderDrop, ABatchOutlivesTheLoaderAndIsLetGoAnywhere) {
   const Dataset dataset = range(4096) | busy(1) | batch(256);
   std::vector<Batch> kept;

@@ -188,7 +188,7 @@ std::string Executor::operators_in_progress() const {
 // function ends as soon as it gets a processor.
 void Executor::wait_for_threads() {
   const auto begin = steady_clock::now();
-  const auto end = begin + std::min<steady_clock::duration>(options_.abandon_after.value_or(kLongest), kLongest);
+  const auto end = begin + std::min(options_.abandon_after.value_or(kLongest), kLongest);
   const bool ends = options_.abandon_after.has_value();
   auto report_at = begin + kUntilReport;
   while (alive_ > 0 && (!ends || steady_clock::now() < end)) {
