@@ -16,6 +16,7 @@
 #include "cli/bench/consume.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/base/log.h"
 #include "headpond/monitor/recording.h"
 #include "headpond/monitor/run/trace_options.h"
 #include "headpond/plan/suggestion.h"
@@ -172,13 +173,30 @@ Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& s
   if (entry.lacks_torch())
     return fail(ErrorKind::Unimplemented,
                 fmt::format("bench {}: needs libtorch, which this build does not have", entry.name));
+  if (entry.make == trace_cost_bench && flags.trace)
+    return fail(ErrorKind::Unimplemented,
+                "bench trace.cost: needs times without a trace, which --trace records always");
   if (entry.make != stats_cost_bench || !program_without_stats(setup).empty()) return entry.make(setup);
   return fail(ErrorKind::Unimplemented,
               "bench stats.cost: needs this program built without counting: cmake --preset release -B build/no_stats "
               "-DHEADPOND_STATS=OFF && ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM");
 }
 
-Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
+struct Outcome {
+  std::vector<Finished> all;
+  Error failed;  // Of the first bench that ended by an error; the others ran all the same.
+};
+
+Result<Finished> run_one(Bench bench, const Session& session, const BenchOptions& options) {
+  auto result = run_bench(bench, options);
+  if (!result) return fail(result.error());
+  if (bench.consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
+  session.say(format_bench(bench, *result));
+  if (result->interrupted) return fail(ErrorKind::Cancelled, bench.name + ": a stop was requested");
+  return Finished{std::move(bench), *std::move(result)};
+}
+
+Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on",
                    .cpus = pinned(flags.cpus),
                    .seed = session.common().seed,
@@ -191,7 +209,7 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
       .rounds = flags.rounds, .seconds = flags.seconds, .stop = session.stop(), .say = [&](std::string_view line) {
         session.say(line);
       }};
-  std::vector<Finished> all;
+  Outcome outcome;
   Error lacking;  // Of the last one that was left out.
   for (const Entry& entry : list) {
     const auto bench = made(entry, setup, session, flags);
@@ -200,29 +218,32 @@ Result<std::vector<Finished>> run_all(const Session& session, const BenchFlags& 
       if (list.size() > 1) session.say("skipped: " + lacking.message());
       continue;
     }
-    if (!bench) return fail(bench.error());
-    auto result = run_bench(*bench, options);
-    if (!result) return fail(result.error());
-    if (bench->consume == kXorName) result->consume_ns_per_kib = xor_ns_per_kib();
-    session.say(format_bench(*bench, *result));
-    if (result->interrupted) return fail(ErrorKind::Cancelled, bench->name + ": a stop was requested");
-    all.push_back({*bench, *result});
+    auto done = bench ? run_one(*bench, session, options) : Result<Finished>(fail(bench.error()));
+    if (done) {
+      outcome.all.push_back(*std::move(done));
+      continue;
+    }
+    if (list.size() == 1 || done.error().kind() == ErrorKind::Cancelled) return fail(done.error());
+    log(LogLevel::error, fmt::format("bench {}: {}", entry.name, done.error().to_string()));
+    if (!outcome.failed) outcome.failed = done.error();
   }
-  if (all.empty()) return fail(lacking);
-  return all;
+  if (outcome.all.empty()) return fail(outcome.failed ? outcome.failed : lacking);
+  return outcome;
 }
 
-void write_members(JsonWriter& json, const std::vector<Finished>& all) {
+void write_members(JsonWriter& json, const Outcome& outcome) {
+  const std::vector<Finished>& all = outcome.all;
   const bool pass =
       std::all_of(all.begin(), all.end(), [](const Finished& one) { return passes(one.bench, one.result); });
-  if (all.size() == 1) return write_bench(json, all[0].bench, all[0].result);
+  if (all.size() == 1 && !outcome.failed) return write_bench(json, all[0].bench, all[0].result);
   json.key("benches").begin_array();
   for (const auto& [bench, result] : all) {
     json.begin_object();
     write_bench(json, bench, result);
     json.end_object();
   }
-  json.end_array().member("pass", pass);
+  json.end_array().member("pass", pass && !outcome.failed);
+  if (outcome.failed) write_error(json, outcome.failed);
 }
 
 Result<Report> list_benches(const Session& session) {
@@ -241,14 +262,14 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
   const auto list = chosen(flags);
   std::optional<Recording> recording;
   if (flags.trace) recording.emplace(TraceOptions().events_per_thread);
-  const auto all = run_all(session, flags, list);
-  if (!all) return fail(all.error());
+  const auto outcome = run_all(session, flags, list);
+  if (!outcome) return fail(outcome.error());
   const bool agree =
-      std::all_of(all->begin(), all->end(), [](const Finished& one) { return one.result.digest_equal.value_or(true); });
+      std::ranges::all_of(outcome->all, [](const Finished& one) { return one.result.digest_equal.value_or(true); });
   const bool pass =
-      std::all_of(all->begin(), all->end(), [](const Finished& one) { return passes(one.bench, one.result); });
-  return Report{.exit_code = bench_exit_code(agree, pass, flags.check),
-                .members = [all = *all](JsonWriter& json) { write_members(json, all); }};
+      std::ranges::all_of(outcome->all, [](const Finished& one) { return passes(one.bench, one.result); });
+  return Report{.exit_code = bench_exit_code(agree && !outcome->failed, pass, flags.check),
+                .members = [outcome = *outcome](JsonWriter& json) { write_members(json, outcome); }};
 }
 
 }  // namespace

@@ -230,6 +230,9 @@ class Usage(Case):
         done = self.expect(1, "bench", "stats.cost", "--without-stats", "/no/such/program", "--seconds", "0.001")
         self.assertIn("/no/such/program: it cannot be started", done.stderr)
 
+    def test_what_a_trace_costs_needs_times_without_one(self):
+        self.assertIn("trace.cost: needs times without a trace", self.expect(2, "bench", "trace.cost", "--trace").stderr)
+
     def test_quiet_is_quiet(self):
         done = self.expect(0, "bench", "--list", "--quiet")
         self.assertEqual(done.stdout + done.stderr, "")
@@ -377,6 +380,17 @@ class PythonBench(Case):
         self.assertEqual(done.stdout.count("skipped: bench python."), 6)
         done = self.expect(0, *"bench rng.normal python.lock --rounds 1 --seconds 0.01 --python /no/python".split())
         self.assertIn("skipped: bench python.lock: needs the Python package", done.stdout)
+
+    def test_figures_of_other_benches_outlive_one_that_fails(self):
+        broken = self.python(change=("mnist/ours) say", "mnist/ours) echo it broke >&2; exit 7; say"))
+        words = ("bench", "python.mnist", "rng.normal", "--rounds", "1", "--seconds", "0.01", "--python", str(broken))
+        done = self.expect(1, *words, "--json")
+        self.assertIn("it broke", done.stderr)
+        found = json.loads(done.stdout)
+        self.assertEqual([one["name"] for one in found["benches"]], ["rng.normal"])
+        self.assertGreater(len(found["benches"][0]["rows"]), 0)
+        self.assertIs(found["pass"], False)
+        self.assertIn("it broke", found["error"]["message"])
 
     def test_a_signal_ends_what_is_measured(self):
         slow = self.python(change=("mnist/ours) say", "mnist/ours) sleep 60; say"))

@@ -11,7 +11,8 @@
 
 namespace headpond::cli {
 
-/// The median of `row` in what `headpond bench NAME --json` wrote; empty: it has no such row.
+/// The median of `row` in what `headpond bench NAME --json` wrote; empty: it has no such row, or none with a
+/// time.
 std::optional<double> median_in(std::string_view json, const BenchRow& row);
 /// `headpond` built with HEADPOND_STATS=OFF: BenchSetup::without_stats, else build/no_stats/headpond beside the folder
 /// of this program; empty if there is none.

@@ -87,6 +87,18 @@ bool has_ended(pid_t pid, const Descriptor& file) {
   return ::waitid(P_PID, static_cast<id_t>(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
 }
 
+// A program that was started with SIGCHLD ignored has no children to wait for. As long as this lives it has.
+class ChildrenCanBeWaitedFor {
+ public:
+  ChildrenCanBeWaitedFor() : before_(std::signal(SIGCHLD, SIG_DFL)) {}
+  ~ChildrenCanBeWaitedFor() { (void)std::signal(SIGCHLD, before_); }
+  ChildrenCanBeWaitedFor(const ChildrenCanBeWaitedFor&) = delete;
+  ChildrenCanBeWaitedFor& operator=(const ChildrenCanBeWaitedFor&) = delete;
+
+ private:
+  void (*const before_)(int);
+};
+
 double seconds(const timeval& time) {
   return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
 }
@@ -98,6 +110,7 @@ Result<ChildOutput> run_child(const std::vector<std::string>& words, const std::
   const Descriptor out(::memfd_create("out", MFD_CLOEXEC)), err(::memfd_create("err", MFD_CLOEXEC));
   if (out.get() < 0 || err.get() < 0)
     return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {}", words.at(0), reason(errno)));
+  const ChildrenCanBeWaitedFor now;
   pid_t pid = 0;
   if (const int code = start(words, out, err, pid); code != 0)
     return fail(ErrorKind::NotFound, fmt::format("{}: it cannot be started: {}", words.at(0), reason(code)));

@@ -19,7 +19,7 @@ struct ChildOutput {
 /// Runs `words`, of which the first is a program that is looked for as the shell does, without an input, and waits for
 /// its end. NotFound iff it cannot be started; FailedPrecondition, with the last line that it wrote to stderr, iff its
 /// exit code is not 0; Cancelled iff a stop was requested; DeadlineExceeded iff it ran for longer than `most`. In all
-/// cases it and what it started in its process group has ended.
+/// cases it and what it started in its process group has ended. One thread at a time: it sets how SIGCHLD is handled.
 Result<ChildOutput> run_child(const std::vector<std::string>& words, const std::stop_token& stop,
                               std::chrono::milliseconds most);
 

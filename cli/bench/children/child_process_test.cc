@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -72,6 +73,15 @@ TEST(RunChild, EndsWithAllThatTheProgramStartedAtAStopAndAtTheLimit) {
   const Error late = shell(with_a_child(folder.file("late")), {}, 300ms).error();
   EXPECT_EQ(late.kind(), ErrorKind::DeadlineExceeded);
   expect_gone(folder.file("late"));
+}
+
+TEST(RunChild, WaitsForItsChildAlsoWhereChildrenAreIgnored) {
+  auto* const before = std::signal(SIGCHLD, SIG_IGN);
+  const auto done = shell("echo one; exit 7", {}, 10s);
+  auto* const after = std::signal(SIGCHLD, before);
+  ASSERT_FALSE(done);
+  EXPECT_THAT(done.error().message(), HasSubstr("exit code 7"));
+  EXPECT_EQ(after, SIG_IGN);
 }
 
 TEST(RunChild, LeavesNothingBehindThatTheProgramDidNotEnd) {

@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
-#include <cstdlib>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/bench/benches.h"
@@ -139,8 +141,12 @@ std::optional<double> median_in(std::string_view json, const BenchRow& row) {
     return rest.substr(1, rest.find('"', 1) - 1);
   };
   for (size_t at = json.find("\"case\":"); at != std::string_view::npos; at = json.find("\"case\":", at + 1)) {
-    if (text(at, "case") == row.name && text(at, "system") == row.system && text(at, "metric") == row.metric)
-      return std::strtod(std::string(text(at, "median")).c_str(), nullptr);
+    if (text(at, "case") != row.name || text(at, "system") != row.system || text(at, "metric") != row.metric) continue;
+    const std::string_view digits = text(at, "median");
+    double median = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), median);
+    const bool is_time = error == std::errc() && end == digits.data() + digits.size() && std::isfinite(median);
+    return is_time && median > 0 ? std::optional(median) : std::nullopt;
   }
   return std::nullopt;
 }

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "cli/bench/bench_report.h"
 #include "cli/bench/children/bench_costs.h"
 
@@ -39,6 +42,8 @@ TEST(MedianIn, IsOfTheRowOfTheSameCaseSystemAndMetric) {
     EXPECT_EQ(median_in(json, row("fifo cap=4 p=1", "headpond", "ns")), std::nullopt);
   }
   EXPECT_EQ(median_in("", bench.rows[0]), std::nullopt);
+  for (const double no_time : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN(), HUGE_VAL})
+    EXPECT_EQ(median_in(json_of(bench, {1, 1, no_time, 1}, JsonLayout::Compact), bench.rows[2]), std::nullopt);
 }
 
 // Rows of one bench: with and without, as often as the bench has rows of Headpond's.

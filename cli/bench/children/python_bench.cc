@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -40,7 +41,8 @@ Words split(std::string_view text, char at) {
 std::optional<double> number(const std::string& text) {
   double found = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-  return error == std::errc() && end == text.data() + text.size() ? std::optional(found) : std::nullopt;
+  const bool is_number = error == std::errc() && end == text.data() + text.size() && std::isfinite(found);
+  return is_number ? std::optional(found) : std::nullopt;
 }
 
 // One of those that take turns.
