@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -64,9 +65,13 @@ class Watchdog {
   std::thread thread_;
 };
 
-/// How often an operator was run by a stage of a kind (explain.h) with so many threads.
-using Met = std::map<std::pair<std::string, std::string>, std::map<int, int64_t>>;
-void count_met(const Dataset& plan, int threads, Met& met);
+/// The numbers of threads that plans are run with.
+inline constexpr std::array kThreads = {0, 1, 2, 4, 8, 16};
+/// An operator, and the kind of stage that runs it (explain.h).
+using Pair = std::pair<std::string, std::string>;
+std::vector<Pair> pairs_of(const Dataset& plan);
+/// How often a pair was run with so many threads.
+using Met = std::map<Pair, std::map<int, int64_t>>;
 
 /// A number from the environment, or `otherwise`.
 uint64_t number_from(const char* variable, uint64_t otherwise);

@@ -13,8 +13,6 @@
 namespace headpond::internal {
 namespace {
 
-constexpr std::array kThreads = {0, 1, 2, 4, 8, 16};
-
 std::string readable(const std::string& state) {
   std::string text;
   for (const char c : state.substr(0, 60)) text += fmt::format("{:02x}", static_cast<uint8_t>(c));
@@ -139,13 +137,15 @@ void Watchdog::watch() {
   }
 }
 
-void count_met(const Dataset& plan, int threads, Met& met) {
+std::vector<Pair> pairs_of(const Dataset& plan) {
+  std::vector<Pair> pairs;
   for (const headpond::Stage& stage : explain(plan).stages) {
     std::string names = stage.what;
     std::replace(names.begin(), names.end(), ',', '|');
     std::istringstream what(names);
-    for (std::string op; std::getline(what, op, '|');) ++met[{op, stage.how}][threads];
+    for (std::string op; std::getline(what, op, '|');) pairs.emplace_back(op, stage.how);
   }
+  return pairs;
 }
 
 uint64_t number_from(const char* variable, uint64_t otherwise) {
