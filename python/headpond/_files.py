@@ -135,6 +135,9 @@ def make_sequence_example(context: Mapping[str, Any], lists: Mapping[str, Sequen
     """A serialized tf.train.SequenceExample: features of the whole, and lists of steps, each of whose values becomes a list as of
     make_example()."""
     who = "make_sequence_example"
+    for key, steps in lists.items():
+        if isinstance(steps, (str, bytes, bytearray)):
+            raise InvalidArgumentError(f"{who}: '{key}' is a text: a list of steps is asked for, [{steps!r}] for one")
     return _core.make_sequence_example({key: _listed(who, value) for key, value in context.items()},
                                        {key: [_listed(who, step) for step in steps] for key, steps in lists.items()})
 

@@ -68,17 +68,17 @@ void open_archive(Archive* self, const std::string& path) {
   new (self) Archive{std::move(reader)};
 }
 
-// As far as there are bytes, whatever a header says of them.
+// As far as there are bytes, whatever a header says of them: each part is as large as all before it.
 Result<std::string> content_of(TarReader& reader) {
-  constexpr size_t kPart = 1 << 20;
+  constexpr size_t kFirst = 4096, kMost = 1 << 20;
   std::string content;
   while (true) {
-    const size_t before = content.size();
-    content.resize(before + kPart);
+    const size_t before = content.size(), part = std::clamp(before, kFirst, kMost);
+    content.resize(before + part);
     const auto got = reader.read(std::as_writable_bytes(std::span(content).subspan(before)));
     if (!got) return fail(got.error());
     content.resize(before + *got);
-    if (*got < kPart) return content;
+    if (*got < part) return content;
   }
 }
 
@@ -122,8 +122,15 @@ void add_array_files(nb::module_& module) {
       .def(
           "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> TarReader"))
       .def("__next__", next_member)
-      .def_prop_ro("skipped", [](const Archive& self) { return self.reader->skipped(); })
-      .def_prop_ro("has_end", [](const Archive& self) { return self.reader->has_end(); });
+      .def_prop_ro("skipped",
+                   [](Archive& self) {
+                     const OneAtATime used(self.is_used, "TarReader");
+                     return self.reader->skipped();
+                   })
+      .def_prop_ro("has_end", [](Archive& self) {
+        const OneAtATime used(self.is_used, "TarReader");
+        return self.reader->has_end();
+      });
 }
 
 }  // namespace headpond::python

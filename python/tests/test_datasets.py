@@ -268,7 +268,7 @@ def test_sequence_examples_are_written_as_they_are_read():
         "words": {"dtype": "bytes", "kind": "FixedLenSequence"}, "steps": {"dtype": "float32", "shape": [2], "kind": "FixedLenSequence"}})
     read = parse(message)
     assert (int(read["n"]), read["text"], list(read["words"]), read["steps"].tolist()) == (3, b"whole", words, steps.tolist())
-    for context, lists in (({"n": 2**63}, {}), ({}, {"n": [1, 2**63]}), ({"n": 1j}, {})):
+    for context, lists in (({"n": 2**63}, {}), ({}, {"n": [1, 2**63]}), ({"n": 1j}, {}), ({}, {"a": "text"}), ({}, {"a": b"text"})):
         with pytest.raises(hp.InvalidArgumentError):
             hp.make_sequence_example(context, lists)
 

@@ -175,6 +175,7 @@ def archive_of(path, *members, mode="w"):
 def test_the_members_of_an_archive(tmp_path):
     long = bytes(range(256)) * 9000
     members = [("a/1.png", b"one"), ("a", None), ("../x", b""), ("\u00e9" * 80, long)]
+    members += [(f"{size} bytes", long[:size]) for size in (4095, 4096, 4097, 8192, 8193)]  # Where a part ends.
     for mode in ("w", "w:gz"):
         archive_of(tmp_path / "a.tar", *members, mode=mode)
         reader = hp.TarReader(tmp_path / "a.tar")
