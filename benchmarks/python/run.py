@@ -14,6 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
+import benches  # noqa: E402
 import environment  # noqa: E402
 
 
@@ -23,9 +24,8 @@ def main():
     parser.add_argument("--python", default=str(ROOT / "build/python/venv/bin/python"))
     parser.add_argument("--no-install", action="store_true", help="no peers from PyPI")
     args, others = parser.parse_known_args()
-    words = [args.program, "bench", "--python", args.python, *others]
-    if not any(word.startswith("python.") for word in others):
-        words.append("python.*")
+    known = {"python.*", *(f"python.{name}" for name in benches.PARTS)}
+    words = [args.program, "bench", *([] if known & set(others) else ["python.*"]), "--python", args.python, *others]
     if not args.no_install:
         try:
             words += ["--peer-python", str(environment.python_with(environment.PEERS))]

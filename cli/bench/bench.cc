@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <memory>
 #include <numeric>
@@ -30,6 +31,8 @@ struct Entry {
   Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch, or the Python package makes it.
   bool is_python() const { return std::string_view(name).starts_with("python."); }
   bool lacks_torch() const { return make == nullptr && !is_python(); }
+  // It takes minutes of other programs, so it is run only if it is named.
+  bool is_left_out() const { return is_python() || make == trace_cost_bench || make == stats_cost_bench; }
 };
 
 const Entry kOfImagesAndSound[] = {
@@ -110,7 +113,8 @@ struct BenchFlags {
 };
 
 void declare(Flags& flags, BenchFlags& to) {
-  flags.words("[NAME...]", to.names, "benches to run, as --list names them, or 'python.*' (default: all)");
+  flags.words("[NAME...]", to.names,
+              "benches to run, as --list names them, or 'python.*' (default: all but *.cost and python.*)");
   flags.flag("list", to.list, "only list the benches");
   flags.option_from(1, "rounds", to.rounds, "rounds of each bench (default: 5; mnist.sleep: 7)");
   flags.option_from(0, "seconds S", to.seconds, "start no round of a bench later than S seconds after its first round");
@@ -135,7 +139,10 @@ bool is_named(const Entry& entry, const std::string& name) {
 
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
-  if (flags.names.empty()) return all;
+  if (flags.names.empty()) {
+    std::erase_if(all, std::mem_fn(&Entry::is_left_out));
+    return all;
+  }
   std::vector<Entry> found;
   for (const std::string& name : flags.names) {
     const size_t before = found.size();
@@ -184,6 +191,7 @@ Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& s
 
 struct Outcome {
   std::vector<Finished> all;
+  std::vector<std::pair<std::string, Error>> skipped;  // They need what is not here.
   Error failed;  // Of the first bench that ended by an error; the others ran all the same.
 };
 
@@ -210,12 +218,11 @@ Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const s
         session.say(line);
       }};
   Outcome outcome;
-  Error lacking;  // Of the last one that was left out.
   for (const Entry& entry : list) {
     const auto bench = made(entry, setup, session, flags);
     if (!bench && bench.error().kind() == ErrorKind::Unimplemented) {
-      lacking = bench.error();
-      if (list.size() > 1) session.say("skipped: " + lacking.message());
+      outcome.skipped.emplace_back(entry.name, bench.error());
+      if (list.size() > 1) session.say("skipped: " + bench.error().message());
       continue;
     }
     auto done = bench ? run_one(*bench, session, options) : Result<Finished>(fail(bench.error()));
@@ -227,15 +234,16 @@ Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const s
     log(LogLevel::error, fmt::format("bench {}: {}", entry.name, done.error().to_string()));
     if (!outcome.failed) outcome.failed = done.error();
   }
-  if (outcome.all.empty()) return fail(outcome.failed ? outcome.failed : lacking);
+  if (outcome.all.empty()) return fail(outcome.failed ? outcome.failed : outcome.skipped.back().second);
   return outcome;
 }
 
-void write_members(JsonWriter& json, const Outcome& outcome) {
+// One object for one bench that was asked for, however many there are figures of.
+void write_members(JsonWriter& json, const Outcome& outcome, bool one) {
   const std::vector<Finished>& all = outcome.all;
   const bool pass =
       std::all_of(all.begin(), all.end(), [](const Finished& one) { return passes(one.bench, one.result); });
-  if (all.size() == 1 && !outcome.failed) return write_bench(json, all[0].bench, all[0].result);
+  if (one) return write_bench(json, all[0].bench, all[0].result);
   json.key("benches").begin_array();
   for (const auto& [bench, result] : all) {
     json.begin_object();
@@ -243,6 +251,10 @@ void write_members(JsonWriter& json, const Outcome& outcome) {
     json.end_object();
   }
   json.end_array().member("pass", pass && !outcome.failed);
+  json.key("skipped").begin_array();
+  for (const auto& [name, why] : outcome.skipped)
+    json.begin_object().member("name", name).member("why", why.message()).end_object();
+  json.end_array();
   if (outcome.failed) write_error(json, outcome.failed);
 }
 
@@ -268,8 +280,10 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
       std::ranges::all_of(outcome->all, [](const Finished& one) { return one.result.digest_equal.value_or(true); });
   const bool pass =
       std::ranges::all_of(outcome->all, [](const Finished& one) { return passes(one.bench, one.result); });
-  return Report{.exit_code = bench_exit_code(agree && !outcome->failed, pass, flags.check),
-                .members = [outcome = *outcome](JsonWriter& json) { write_members(json, outcome); }};
+  const bool has_all = flags.names.empty() || outcome->skipped.empty();  // A target that was not measured is not met.
+  return Report{
+      .exit_code = bench_exit_code(agree && !outcome->failed, pass && has_all, flags.check),
+      .members = [outcome = *outcome, one = list.size() == 1](JsonWriter& json) { write_members(json, outcome, one); }};
 }
 
 }  // namespace
@@ -282,6 +296,7 @@ int bench_exit_code(bool outputs_agree, bool targets_met, bool check) {
 std::vector<std::string> bench_names() {
   std::vector<std::string> names;
   for (const Entry& entry : entries()) names.emplace_back(entry.name);
+  names.emplace_back("python.*");
   return names;
 }
 

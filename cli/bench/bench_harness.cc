@@ -32,7 +32,8 @@ Spread spread(const std::vector<BenchRound>& rounds, Pick pick) {
 
 // What the cycles of a round measured, one list for each row and ratio.
 struct Cycles {
-  explicit Cycles(const Bench& b) : bench(b), values(b.rows.size()), ratios(b.ratios.size()), cpu_s(b.rows.size()) {}
+  explicit Cycles(const Bench& b)
+      : bench(b), values(b.rows.size()), ratios(b.ratios.size()), cpu_s(b.rows.size()), pss_mib(b.rows.size()) {}
 
   Result<void> add(const std::vector<BenchSample>& samples) {
     if (samples.size() != bench.rows.size()) {
@@ -42,6 +43,7 @@ struct Cycles {
     for (size_t i = 0; i < samples.size(); ++i) {
       values[i].push_back(samples[i].value);
       cpu_s[i] += samples[i].cpu_s;
+      pss_mib[i] = std::max(pss_mib[i], samples[i].pss_mib);
     }
     for (size_t i = 0; i < ratios.size(); ++i) {
       const auto [of, to] = bench.ratios[i];
@@ -51,7 +53,7 @@ struct Cycles {
   }
 
   BenchRound round() const {
-    BenchRound round{.values = {}, .ratios = {}, .cpu_s = cpu_s};
+    BenchRound round{.values = {}, .ratios = {}, .cpu_s = cpu_s, .pss_mib = pss_mib};
     for (const auto& row : values) round.values.push_back(median(row));
     for (const auto& ratio : ratios) round.ratios.push_back(median(ratio));
     return round;
@@ -59,7 +61,7 @@ struct Cycles {
 
   const Bench& bench;
   std::vector<std::vector<double>> values, ratios;
-  std::vector<double> cpu_s;
+  std::vector<double> cpu_s, pss_mib;
 };
 
 class Run {
@@ -79,7 +81,6 @@ class Run {
       result.rounds.push_back(std::move(*round));
       result.pss_peak_mib = std::max(result.pss_peak_mib, static_cast<double>(memory_info().pss) / (1 << 20));
     }
-    if (bench_.pss_mib) result.pss_peak_mib = bench_.pss_mib();
     if (bench_.digest_equal && !result.interrupted) result.digest_equal = bench_.digest_equal();
     result.wall_s = seconds_since(start_ns_);
     return result;

@@ -36,7 +36,8 @@ struct BenchRow {
 
 struct BenchSample {
   double value = 0;
-  double cpu_s = 0;  ///< Processor time that this process spent on it.
+  double cpu_s = 0;    ///< Processor time that was spent on it.
+  double pss_mib = 0;  ///< What another process that measured it had then; 0: this one measured it.
 };
 
 /// How many times better one row is than another. Indices of rows.
@@ -45,12 +46,13 @@ struct BenchRatio {
 };
 
 struct BenchRound {
-  std::vector<double> values;  ///< For each row the median over the round's cycles.
-  std::vector<double> ratios;  ///< For each ratio the median of the cycles' ratios.
-  std::vector<double> cpu_s;   ///< For each row, all cycles together.
-  double other_cores = 0;      ///< Processors' worth that other processes used meanwhile.
-  int repeats = 0;             ///< How often the round was measured again.
-  bool noisy = false;          ///< Others used too much each time; the last measurement stands.
+  std::vector<double> values;        ///< For each row the median over the round's cycles.
+  std::vector<double> ratios;        ///< For each ratio the median of the cycles' ratios.
+  std::vector<double> cpu_s;         ///< For each row, all cycles together.
+  std::vector<double> pss_mib = {};  ///< For each row the most of BenchSample::pss_mib.
+  double other_cores = 0;            ///< Processors' worth that other processes used meanwhile.
+  int repeats = 0;                   ///< How often the round was measured again.
+  bool noisy = false;                ///< Others used too much each time; the last measurement stands.
 };
 
 struct Spread {
@@ -61,7 +63,7 @@ struct BenchResult {
   std::vector<BenchRound> rounds;
   std::optional<bool> digest_equal;               ///< Outputs of all systems agree; empty: nothing to compare.
   std::optional<double> consume_ns_per_kib = {};  ///< Reading alone, of memory that is in the cache.
-  double pss_peak_mib = 0;
+  double pss_peak_mib = 0;                        ///< Of this process.
   double wall_s = 0;
   bool interrupted = false;  ///< A stop was requested before the last round; those before it are here.
 
@@ -88,7 +90,6 @@ struct Bench {
   /// A sample of each row.
   std::function<Result<std::vector<BenchSample>>(const std::stop_token&)> cycle = {};
   std::function<bool()> digest_equal = {};  ///< Asked at the end.
-  std::function<double()> pss_mib = {};     ///< At the end, the most of processes that the bench started. Null: none.
   /// By case, what the Loaders say that the last cycle measured; null: it measures none.
   std::shared_ptr<const std::map<std::string, Verdict>> verdicts = nullptr;
 };

@@ -24,12 +24,13 @@ void write_row(JsonWriter& json, const BenchRow& row, size_t i, const BenchResul
   json.member("metric", row.metric).member("unit", row.unit).member("better", row.lower_is_better ? "lower" : "higher");
   write_spread(json, result.row(i));
   json.key("samples").begin_array();
-  double cpu_s = 0;
+  double cpu_s = 0, pss_mib = 0;
   for (const BenchRound& round : result.rounds) {
     json.value(round.values[i]);
     cpu_s += round.cpu_s[i];
+    if (i < round.pss_mib.size()) pss_mib = std::max(pss_mib, round.pss_mib[i]);
   }
-  json.end_array().member("cpu_s", cpu_s).member("pss_peak_mib", result.pss_peak_mib);
+  json.end_array().member("cpu_s", cpu_s).member("pss_peak_mib", pss_mib > 0 ? pss_mib : result.pss_peak_mib);
   json.member("noisy", result.noisy()).end_object();
 }
 

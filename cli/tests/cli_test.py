@@ -230,6 +230,12 @@ class Usage(Case):
         done = self.expect(1, "bench", "stats.cost", "--without-stats", "/no/such/program", "--seconds", "0.001")
         self.assertIn("/no/such/program: it cannot be started", done.stderr)
 
+        counts = self.folder / "counts"
+        counts.write_text("#!/bin/sh\n" + """echo '{"build":{"stats":true},"rows":[]}'\n""")
+        counts.chmod(0o755)
+        done = self.expect(1, "bench", "stats.cost", "--without-stats", str(counts), "--seconds", "0.001")
+        self.assertIn("counts: it counts, as it was not built with -DHEADPOND_STATS=OFF", done.stderr)
+
     def test_what_a_trace_costs_needs_times_without_one(self):
         self.assertIn("trace.cost: needs times without a trace", self.expect(2, "bench", "trace.cost", "--trace").stderr)
 
@@ -304,8 +310,8 @@ say() { echo "$*" | sed "s/ *; */$tab/g"; }
 case "$2" in
 describe)
   say 'rounds; 2'
-  say "system; mnist/ours; headpond; headpond; own; one; 1.0"
-  say "system; mnist/other; other; other; peer; all; OTHER_VERSION"
+  say "system; mnist/ours; headpond; headpond; own; 1; 1.0"
+  say "system; mnist/other; other; other; peer; 1; OTHER_VERSION"
   for one in ours other; do say "figure; mnist/$one; k_per_s; digits; k_per_s; k/s; higher"; done
   say 'figure; mnist/ours; ms; start; ms; ms; lower'
   say 'target; python.mnist.times; times the other; times; >=; 2; mnist/ours/k_per_s; mnist/other/k_per_s'
@@ -314,10 +320,9 @@ describe)
 measure)
   echo "what a library prints"
   echo "$3 $5 $(basename "$0")" >> measured
-  say 'figure; pss_mib; 12.5'
   case "$3" in
-  mnist/ours) say 'figure; k_per_s; 30'; say 'figure; ms; 4' ;;
-  mnist/other) say 'figure; k_per_s; 10' ;;
+  mnist/ours) say 'figure; pss_mib; 12.5'; say 'figure; k_per_s; 30'; say 'figure; ms; 4' ;;
+  mnist/other) say 'figure; pss_mib; 99'; say 'figure; k_per_s; 10' ;;
   esac ;;
 *) echo PACKAGE ;;
 esac
@@ -346,7 +351,7 @@ class PythonBench(Case):
             ("digits", "headpond", "1.0", "k_per_s", "higher"): 30, ("start", "headpond", "1.0", "ms", "lower"): 4, ("digits", "other", "2.0", "k_per_s", "higher"): 10})
         for row in found["rows"]:
             self.expect_members(row, *Bench.ROW)
-            self.assertEqual(row["pss_peak_mib"], 12.5)
+            self.assertEqual(row["pss_peak_mib"], {"headpond": 12.5, "other": 99}[row["system"]])
         self.assertEqual([(one["of"], one["to"], one["median"]) for one in found["ratios"]], [("headpond", "other", 3)])
         self.assertEqual([(one["id"], one["value"], one["pass"]) for one in found["targets"]],
                          [("python.mnist.times", 3, True), ("python.mnist.more", 20, False), ("python.mnist.ms", 4, True)])
@@ -380,6 +385,22 @@ class PythonBench(Case):
         self.assertEqual(done.stdout.count("skipped: bench python."), 6)
         done = self.expect(0, *"bench rng.normal python.lock --rounds 1 --seconds 0.01 --python /no/python".split())
         self.assertIn("skipped: bench python.lock: needs the Python package", done.stdout)
+        words = "bench rng.normal python.lock --rounds 1 --seconds 0.01 --python /no/python --json --check".split()
+        found = json.loads(self.expect(3, *words).stdout)  # A target that was not measured is not met.
+        self.assertEqual([one["name"] for one in found["benches"]], ["rng.normal"])
+        self.assertEqual([one["name"] for one in found["skipped"]], ["python.lock"])
+        self.assertIn("needs the Python package", found["skipped"][0]["why"])
+
+    def test_a_group_after_a_lone_json_is_no_file(self):
+        done = self.expect(2, "bench", "--json", "python.*", "--python", "/no/python")
+        self.assertIn("bench python.", done.stderr)
+        self.assertFalse((self.folder / "python.*").exists())
+
+    def test_what_needs_more_cpus_is_left_out(self):
+        two = self.python(change=("other; peer; 1;", "other; peer; 2;"))
+        done = self.bench(0, "--python", two)
+        self.assertIn("python.mnist: mnist/other needs 2 CPUs\n", done.stdout)
+        self.assertNotIn("python.mnist.times", done.stdout)
 
     def test_figures_of_other_benches_outlive_one_that_fails(self):
         broken = self.python(change=("mnist/ours) say", "mnist/ours) echo it broke >&2; exit 7; say"))

@@ -52,7 +52,7 @@ void check_files_given(const std::string& verb, const std::vector<std::string>& 
 /// Draws the program's own digits into the cache, with a message, unless they are there.
 Result<void> draw_digits_once(Session& session);
 
-/// The names of all benches.
+/// The names of all benches, and of groups of them.
 std::vector<std::string> bench_names();
 
 }  // namespace headpond::cli

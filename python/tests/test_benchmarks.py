@@ -60,6 +60,17 @@ def test_the_command_measures_them(bench):
     assert [one["id"] for one in found["targets"]] == [f"python.{bench}.{name}" for name, _, _, _, _, *rows in benches.TARGETS[bench] if set(rows) <= figures]
 
 
+def test_the_packages_own_command_measures_with_its_own_python(tmp_path):
+    other = tmp_path / "python3"
+    other.write_text("#!/bin/sh\nexit 1\n")
+    other.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
+    environment.pop("HEADPOND_PYTHON", None)
+    words = [sys.executable, "-m", "headpond", "bench", "python.import", "--peers", "off", "--rounds", "1", "--seconds", "0.01"]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0 and "import of headpond" in done.stdout, done.stderr
+
+
 def test_targets_name_figures_that_there_are():
     figures = {f"{part}/{system}/{figure}" for part, known in systems.SYSTEMS.items() for system in known for figure in benches.FIGURES[part]}
     for targets in benches.TARGETS.values():

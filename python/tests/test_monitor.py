@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import re
+import statistics
 import subprocess
 import sys
 import threading
@@ -105,7 +106,7 @@ def test_a_wait_for_a_functions_lock_is_no_step():
     assert make["lock_ns"] > 0.25 * make["wall_ns"], make  # The program holds it for half of the time.
     native = hp.range(10**6).batch(2)
     # Control: a step that computes. Where other programs take the processor, some of that time falls into a call.
-    assert any(share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) < 0.1 for _ in range(10))
+    assert statistics.median(share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) for _ in range(5)) < 0.1
 
 
 def test_a_verdict_of_a_function_that_holds_the_lock():

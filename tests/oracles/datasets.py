@@ -349,7 +349,7 @@ NAMED = [
           lambda chain, what, theirs, ours: bool(ours.error) and "must have length < max(bucket_boundaries)" in theirs.message),
     Named("elements that drop_remainder drops have to fit, too; tf.data never compares their shapes (ops/batch.h)",
           lambda chain, what, theirs, ours: what in ("an error", "number of elements") and not theirs.error and
-          (ours.error == "InvalidArgument" and "shape" in ours.message or "longer than the padded shape" in ours.message) and
+          (ours.error == "InvalidArgument" and "shape" in ours.message or ours.error == "DataLoss" and "longer than the padded shape" in ours.message) and
           any(own.args.get("drop_remainder") for own in steps_of(chain))),
     Named("each number of a counter is exact; tf.data adds in float16 and loses more with each step (ops/sources.h)",
           lambda chain, what, theirs, ours: what.startswith("element ") and any(

@@ -2,15 +2,20 @@
 // What the benches of costs need of other programs. Inside of the bench.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/bench/bench_harness.h"
 #include "cli/bench/benches.h"
 
 namespace headpond::cli {
 
+using Samples = Result<std::vector<BenchSample>>;
+/// The samples of both sides, that with what is measured and that without, in turn: row by row, first those with it.
+Samples side_by_side(bool with_first, const std::function<Samples(bool with)>& measure);
 /// The median of `row` in what `headpond bench NAME --json` wrote; empty: it has no such row, or none with a
 /// time.
 std::optional<double> median_in(std::string_view json, const BenchRow& row);

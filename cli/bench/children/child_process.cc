@@ -26,21 +26,21 @@ using Clock = std::chrono::steady_clock;
 constexpr int kLookMs = 100;  // For a request to stop.
 
 // Closed with this.
-class Descriptor {
+class UniqueFd {
  public:
-  explicit Descriptor(int number) : number_(number) {}
-  ~Descriptor() {
+  explicit UniqueFd(int number) : number_(number) {}
+  ~UniqueFd() {
     if (number_ >= 0) ::close(number_);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  UniqueFd(const UniqueFd&) = delete;
+  UniqueFd& operator=(const UniqueFd&) = delete;
   int get() const { return number_; }
 
  private:
   const int number_;
 };
 
-std::string content(const Descriptor& file) {
+std::string content(const UniqueFd& file) {
   std::string text;
   std::array<char, 4096> part{};
   while (true) {
@@ -58,12 +58,19 @@ std::string last_line(std::string_view text) {
 std::string reason(int code) { return std::generic_category().message(code); }
 
 // Returns 0 or what the system says. The child leads a group of its own.
-int start(const std::vector<std::string>& words, const Descriptor& out, const Descriptor& err, pid_t& pid) {
+int start(const std::vector<std::string>& words, const UniqueFd& out, const UniqueFd& err, pid_t& pid) {
   std::vector<std::string> copies = words;
   std::vector<char*> pointers;
   pointers.reserve(copies.size() + 1);
   for (std::string& word : copies) pointers.push_back(word.data());
   pointers.push_back(nullptr);
+  // What is set for this program, HEADPOND_SECONDS say, is not meant for what it starts.
+  std::vector<char*> environment;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string_view text(*variable);
+    if (!text.starts_with("HEADPOND_") || text.starts_with("HEADPOND_DATA=")) environment.push_back(*variable);
+  }
+  environment.push_back(nullptr);
   posix_spawn_file_actions_t files{};
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -72,7 +79,7 @@ int start(const std::vector<std::string>& words, const Descriptor& out, const De
   posix_spawnattr_t how{};
   posix_spawnattr_init(&how);
   posix_spawnattr_setflags(&how, POSIX_SPAWN_SETPGROUP);
-  const int code = ::posix_spawnp(&pid, pointers[0], &files, &how, pointers.data(), environ);
+  const int code = ::posix_spawnp(&pid, pointers[0], &files, &how, pointers.data(), environment.data());
   posix_spawnattr_destroy(&how);
   posix_spawn_file_actions_destroy(&files);
   return code;
@@ -80,7 +87,7 @@ int start(const std::vector<std::string>& words, const Descriptor& out, const De
 
 // Waits for a while. Returns true once the child has ended; it can still be waited for. `file`: stands for it, if the
 // system has such files.
-bool has_ended(pid_t pid, const Descriptor& file) {
+bool has_ended(pid_t pid, const UniqueFd& file) {
   pollfd asked{.fd = file.get(), .events = POLLIN, .revents = 0};
   (void)::poll(&asked, 1, kLookMs);
   siginfo_t info{};
@@ -107,14 +114,14 @@ double seconds(const timeval& time) {
 
 Result<ChildOutput> run_child(const std::vector<std::string>& words, const std::stop_token& stop,
                               std::chrono::milliseconds most) {
-  const Descriptor out(::memfd_create("out", MFD_CLOEXEC)), err(::memfd_create("err", MFD_CLOEXEC));
+  const UniqueFd out(::memfd_create("out", MFD_CLOEXEC)), err(::memfd_create("err", MFD_CLOEXEC));
   if (out.get() < 0 || err.get() < 0)
     return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {}", words.at(0), reason(errno)));
   const ChildrenCanBeWaitedFor now;
   pid_t pid = 0;
   if (const int code = start(words, out, err, pid); code != 0)
     return fail(ErrorKind::NotFound, fmt::format("{}: it cannot be started: {}", words.at(0), reason(code)));
-  const Descriptor child(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  const UniqueFd child(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
   const auto end = Clock::now() + most;
   bool stopped = false, late = false;
   while (!stopped && !late && !has_ended(pid, child)) {

@@ -20,6 +20,7 @@ struct ChildOutput {
 /// its end. NotFound iff it cannot be started; FailedPrecondition, with the last line that it wrote to stderr, iff its
 /// exit code is not 0; Cancelled iff a stop was requested; DeadlineExceeded iff it ran for longer than `most`. In all
 /// cases it and what it started in its process group has ended. One thread at a time: it sets how SIGCHLD is handled.
+/// Of the environment the program gets all but what begins with HEADPOND_, and HEADPOND_DATA.
 Result<ChildOutput> run_child(const std::vector<std::string>& words, const std::stop_token& stop,
                               std::chrono::milliseconds most);
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
@@ -28,6 +29,13 @@ TEST(RunChild, GivesWhatTheProgramWritesAndItsProcessorTime) {
   EXPECT_EQ(done.text, "one\ntwo\n");
   EXPECT_GT(done.cpu_s, 0);
   EXPECT_LT(done.cpu_s, 30);
+}
+
+TEST(RunChild, HasNoneOfThisProgramsOptions) {
+  setenv("HEADPOND_SECONDS", "7", 1);
+  const std::string said = shell("echo $HEADPOND_SECONDS; echo $HOME").value().text;
+  unsetenv("HEADPOND_SECONDS");
+  EXPECT_EQ(said, "\n" + std::string(getenv("HOME") == nullptr ? "" : getenv("HOME")) + "\n");
 }
 
 TEST(RunChild, HasNoInput) { EXPECT_EQ(shell("cat; echo end").value().text, "end\n"); }

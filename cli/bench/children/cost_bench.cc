@@ -22,9 +22,10 @@ namespace headpond::cli {
 namespace {
 
 constexpr double kMostCost = 1.01;
-// So long that what a trace does once for each thread and queue, 0.1 ms, is nothing.
+// Of queue.handoff: so long that what a trace does once for each thread and queue, 0.1 ms, is nothing.
 constexpr int64_t kTimesTheItems = 10;
 constexpr std::chrono::minutes kLongestChild(30);
+constexpr const char* kCounts = "counts, as it was not built with -DHEADPOND_STATS=OFF";
 
 // A bench, and which of its rows are Headpond's times.
 struct Measured {
@@ -34,7 +35,6 @@ struct Measured {
 
 std::vector<Measured> measured(BenchSetup setup) {
   setup.peers = false;
-  setup.items *= kTimesTheItems;
   std::vector<Measured> all;
   for (auto* const make : {engine_tiny_bench, loader_mnist_bench, queue_handoff_bench}) {
     Measured one{.bench = make(setup), .own = {}};
@@ -51,9 +51,9 @@ double cost_of(const BenchResult& result, size_t first, size_t pairs) {
   std::vector<double> costs;
   for (size_t i = 0; i < pairs; ++i) {
     std::vector<double> ratios;
+    ratios.reserve(result.rounds.size());
     for (const BenchRound& round : result.rounds) {
-      const double without = round.values[first + (2 * i) + 1];
-      ratios.push_back(without > 0 ? round.values[first + (2 * i)] / without : 0);
+      ratios.push_back(round.values[first + (2 * i)] / round.values[first + (2 * i) + 1]);
     }
     costs.push_back(median(std::move(ratios)));
   }
@@ -79,22 +79,6 @@ void declare_pairs(Bench& bench, const std::vector<Measured>& all, const std::st
   }
 }
 
-using Samples = Result<std::vector<BenchSample>>;
-
-// The samples of both sides in the order of the rows.
-Samples side_by_side(bool with_first, const std::function<Samples(bool with)>& measure) {
-  const auto first = measure(with_first);
-  if (!first) return fail(first.error());
-  const auto second = measure(!with_first);
-  if (!second) return fail(second.error());
-  std::vector<BenchSample> both;
-  for (size_t i = 0; i < first->size(); ++i) {
-    both.push_back(with_first ? (*first)[i] : (*second)[i]);
-    both.push_back(with_first ? (*second)[i] : (*first)[i]);
-  }
-  return both;
-}
-
 Samples here(const Measured& one, bool with_trace, const std::stop_token& stop) {
   std::optional<Recording> recording;
   if (with_trace) recording.emplace(TraceOptions().events_per_thread);
@@ -108,11 +92,14 @@ Samples here(const Measured& one, bool with_trace, const std::stop_token& stop) 
 
 std::filesystem::path this_program() { return std::filesystem::read_symlink("/proc/self/exe"); }
 
-Samples in_program(const Measured& one, const std::string& program, bool brief, const std::stop_token& stop) {
+Samples in_program(const Measured& one, const std::string& program, bool counts, bool brief,
+                   const std::stop_token& stop) {
   std::vector<std::string> words = {program, "bench", one.bench.name, "--peers", "off", "--json", "--rounds", "3"};
   if (brief) words.insert(words.end(), {"--seconds", "0.001"});
   const auto said = run_child(words, stop, kLongestChild);
   if (!said) return fail(said.error());
+  if (said->text.find(fmt::format("\"stats\":{}", counts)) == std::string::npos)
+    return fail(ErrorKind::FailedPrecondition, fmt::format("{}: it {}", program, counts ? "does not count" : kCounts));
   std::vector<BenchSample> own;
   for (const size_t i : one.own) {
     const auto found = median_in(said->text, one.bench.rows[i]);
@@ -130,6 +117,19 @@ bool all_agree(const std::vector<Measured>& all) {
 }
 
 }  // namespace
+
+Samples side_by_side(bool with_first, const std::function<Samples(bool with)>& measure) {
+  const auto first = measure(with_first);
+  if (!first) return fail(first.error());
+  const auto second = measure(!with_first);
+  if (!second) return fail(second.error());
+  std::vector<BenchSample> both;
+  for (size_t i = 0; i < first->size(); ++i) {
+    both.push_back(with_first ? (*first)[i] : (*second)[i]);
+    both.push_back(with_first ? (*second)[i] : (*first)[i]);
+  }
+  return both;
+}
 
 std::optional<double> median_in(std::string_view json, const BenchRow& row) {
   const auto text = [&json](size_t from, std::string_view key) {
@@ -159,7 +159,9 @@ std::string program_without_stats(const BenchSetup& setup) {
 
 Bench trace_cost_bench(const BenchSetup& setup) {
   Bench bench{.name = "trace.cost", .consume = "as each bench does", .round_s = 8};
-  const auto all = std::make_shared<std::vector<Measured>>(measured(setup));
+  BenchSetup longer = setup;
+  longer.items *= kTimesTheItems;
+  const auto all = std::make_shared<std::vector<Measured>>(measured(longer));
   declare_pairs(bench, *all, "with a trace");
   bench.cycle = [all, with_first = true](const std::stop_token& stop) mutable -> Samples {
     std::vector<BenchSample> samples;
@@ -185,8 +187,8 @@ Bench stats_cost_bench(const BenchSetup& setup) {
     std::vector<BenchSample> samples;
     with_first = !with_first;
     for (const Measured& one : *all) {
-      const auto both =
-          side_by_side(with_first, [&](bool with) { return in_program(one, with ? counts : without, brief, stop); });
+      const auto both = side_by_side(
+          with_first, [&](bool with) { return in_program(one, with ? counts : without, with, brief, stop); });
       if (!both) return fail(both.error());
       samples.insert(samples.end(), both->begin(), both->end());
     }

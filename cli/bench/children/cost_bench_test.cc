@@ -79,6 +79,24 @@ TEST(StatsCost, TakesTheProgramThatIsNamed) {
   EXPECT_EQ(program_without_stats({.without_stats = "/no/such/program"}), "/no/such/program");
 }
 
+TEST(SideBySide, HasTheOneWithItFirstWhicheverIsMeasuredFirst) {
+  for (const bool with_first : {true, false}) {
+    std::vector<bool> measured;
+    const Samples both = side_by_side(with_first, [&](bool with) -> Samples {
+      measured.push_back(with);
+      return std::vector<BenchSample>{{with ? 3.0 : 2.0}, {with ? 30.0 : 20.0}};
+    });
+    EXPECT_EQ(measured, (std::vector<bool>{with_first, !with_first}));
+    std::vector<double> values;
+    for (const BenchSample& sample : both.value()) values.push_back(sample.value);
+    EXPECT_THAT(values, testing::ElementsAre(3, 2, 30, 20));
+  }
+  EXPECT_FALSE(side_by_side(true, [](bool with) -> Samples {
+    if (!with) return fail(ErrorKind::NotFound, "no program");
+    return std::vector<BenchSample>{{1}};
+  }));
+}
+
 TEST(StatsCost, NamesAProgramThatHasNoFigures) {
   const Bench bench = stats_cost_bench({.cpus = {0}, .items = 5000, .without_stats = "/bin/false"});
   const auto samples = bench.cycle({});  // Begins with the other program: this one, a test, has no benches.

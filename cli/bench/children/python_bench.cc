@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <system_error>
 #include <utility>
 
@@ -48,7 +49,8 @@ std::optional<double> number(const std::string& text) {
 // One of those that take turns.
 struct System {
   std::string id, name, module, version, python;
-  bool is_peer = false, has_one_cpu = false;
+  bool is_peer = false;
+  size_t cpus = 0;  // So many, no more and no fewer.
   bool is_installed() const { return !python.empty(); }
 };
 
@@ -79,7 +81,9 @@ bool Description::take(const Words& words) {
   if (words[0] == "rounds" && count == 2) {
     rounds = static_cast<int64_t>(number(words[1]).value_or(0));
   } else if (words[0] == "system" && count == 7) {
-    systems.push_back({words[1], words[2], words[3], words[6], "", words[4] == "peer", words[5] == "one"});
+    const auto cpus = static_cast<size_t>(std::max(number(words[5]).value_or(0), 0.0));
+    systems.push_back({words[1], words[2], words[3], words[6], "", words[4] == "peer", cpus});
+    return cpus > 0;
   } else if (words[0] == "figure" && count == 7) {
     BenchRow row{.name = words[3], .metric = words[4], .unit = words[5], .lower_is_better = words[6] == "lower"};
     rows.emplace_back(words[1] + "/" + words[2], std::move(row));
@@ -146,20 +150,21 @@ Result<void> find_systems(Description& all, const PythonSetup& setup, const std:
 // Measures the rows of a bench.
 class Measuring {
  public:
-  Measuring(const PythonSetup& setup, std::string program, double seconds)
-      : program_(std::move(program)), seconds_(seconds), folder_("bench-python") {
-    all_cpus_ = fmt::format("{}", fmt::join(setup.cpus, ","));
-    one_cpu_ = fmt::format("{}", setup.cpus.at(0));
-  }
+  Measuring(const PythonSetup& setup, std::string program)
+      : program_(std::move(program)), cpus_(setup.cpus), folder_("bench-python") {}
 
   void add(const System& system, std::vector<std::string> figures) { parts_.push_back({system, std::move(figures)}); }
+  // A round of all that were added takes about so long; 0: as long as is good.
+  void set_round(double seconds) {
+    const double share = seconds / static_cast<double>(std::max(parts_.size(), size_t{1}));
+    seconds_ = seconds > 0 ? std::clamp(share, kLeastSeconds, kMeasureSeconds) : kMeasureSeconds;
+  }
 
   Result<std::vector<BenchSample>> cycle(const std::stop_token& stop) {
     std::vector<BenchSample> samples;
     for (const Part& part : parts_) HEADPOND_TRY(measure(part, stop, samples));
     return samples;
   }
-  double pss_mib() const { return pss_mib_; }
 
  private:
   struct Part {
@@ -171,7 +176,7 @@ class Measuring {
     const System& system = part.system;
     const std::chrono::milliseconds most = 120s + std::chrono::milliseconds(static_cast<int64_t>(20'000 * seconds_));
     const auto done = run_child({system.python, program_, "measure", system.id, fmt::format("{}", seconds_),
-                                 system.has_one_cpu ? one_cpu_ : all_cpus_, folder_.path},
+                                 fmt::format("{}", fmt::join(std::span(cpus_).first(system.cpus), ",")), folder_.path},
                                 stop, most);
     if (!done) return fail(done.error().kind(), fmt::format("{}: {}", system.id, done.error().message()));
     std::map<std::string, double> found;
@@ -179,21 +184,20 @@ class Measuring {
       const Words words = split(line, '\t');
       if (words.size() == 3 && words[0] == "figure") found[words[1]] = number(words[2]).value_or(0);
     }
-    pss_mib_ = std::max(pss_mib_, found["pss_mib"]);
     double cpu_s = done->cpu_s;
     for (const std::string& figure : part.figures) {
       if (found[figure] <= 0) return fail(not_understood(program_, done->text));
-      samples.push_back({found[figure], std::exchange(cpu_s, 0)});  // With the first of them.
+      samples.push_back(
+          {found[figure], std::exchange(cpu_s, 0), found["pss_mib"]});  // The time with the first of them.
     }
     return {};
   }
 
   const std::string program_;
-  const double seconds_;
+  const std::vector<int> cpus_;
   const TempFolder folder_;
-  std::string all_cpus_, one_cpu_;
+  double seconds_ = kMeasureSeconds;
   std::vector<Part> parts_;
-  double pss_mib_ = 0;
 };
 
 double target_value(const BenchResult& result, const std::string& by, size_t row, size_t other) {
@@ -208,7 +212,7 @@ double target_value(const BenchResult& result, const std::string& by, size_t row
 void add_targets(Bench& bench, const std::vector<Target>& targets, const std::map<std::string, size_t>& places) {
   for (const Target& target : targets) {
     const auto is_known = [&](const std::string& row) { return places.contains(row); };
-    if (!std::ranges::all_of(target.rows, is_known)) continue;  // Its system is not installed.
+    if (!std::ranges::all_of(target.rows, is_known)) continue;  // Its system is not measured.
     const size_t row = places.at(target.rows.front()), other = places.at(target.rows.back());
     bench.targets.push_back(
         {target.id, target.text, target.at_least, target.bound,
@@ -237,6 +241,10 @@ std::map<std::string, size_t> add_rows(Bench& bench, const Description& all, con
       if (setup.say) setup.say(fmt::format("{}: {} is not installed", bench.name, system.name));
       continue;
     }
+    if (system.cpus > setup.cpus.size()) {
+      if (setup.say) setup.say(fmt::format("{}: {} needs {} CPUs", bench.name, system.id, system.cpus));
+      continue;
+    }
     Words figures;
     for (const auto& [id, row] : all.rows) {
       if (!id.starts_with(system.id + "/")) continue;
@@ -244,7 +252,7 @@ std::map<std::string, size_t> add_rows(Bench& bench, const Description& all, con
       BenchRow added = row;
       added.system = system.name;
       added.system_version = system.version;
-      added.params = {{"cpus", system.has_one_cpu ? int64_t{1} : std::ssize(setup.cpus)}, {"module", system.module}};
+      added.params = {{"cpus", static_cast<int64_t>(system.cpus)}, {"module", system.module}};
       bench.rows.push_back(std::move(added));
       figures.push_back(id.substr(system.id.size() + 1));
     }
@@ -262,15 +270,15 @@ Result<Bench> python_bench(const std::string& name, const PythonSetup& setup) {
   if (!all) return fail(all.error());
   HEADPOND_TRY(find_systems(*all, setup, *program, name));
   const auto rounds = static_cast<double>(setup.rounds > 0 ? setup.rounds : all->rounds);
-  const double share = setup.seconds / rounds / static_cast<double>(all->systems.size());
-  const double seconds = setup.seconds > 0 ? std::clamp(share, kLeastSeconds, kMeasureSeconds) : kMeasureSeconds;
-  const auto measuring = std::make_shared<Measuring>(setup, *program, seconds);
+  const auto measuring = std::make_shared<Measuring>(setup, *program);
   Bench bench{.name = name, .rounds = all->rounds};
   const auto places = add_rows(bench, *all, setup, *measuring);
+  if (bench.rows.empty())
+    return fail(ErrorKind::Unimplemented, fmt::format("bench {}: needs more CPUs than it may use", name));
+  measuring->set_round(setup.seconds / rounds);
   add_ratios(bench);
   add_targets(bench, all->targets, places);
   bench.cycle = [measuring](const std::stop_token& stop) { return measuring->cycle(stop); };
-  bench.pss_mib = [measuring] { return measuring->pss_mib(); };
   return bench;
 }
 
