@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -55,6 +56,16 @@ inline std::vector<std::byte> get_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   EXPECT_TRUE(in) << path;
   return to_bytes(std::string(std::istreambuf_iterator<char>(in), {}));
+}
+
+/// What a power failure may leave of a file of which the first `whole` bytes, but not all, reached the disk: it is cut
+/// there, or has zeros from there on. Without the latter iff that is the file itself.
+inline std::vector<std::vector<std::byte>> torn_after(size_t whole, std::span<const std::byte> file) {
+  const std::vector<std::byte> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(whole));
+  std::vector<std::byte> zeros = cut;
+  zeros.resize(file.size());
+  if (std::ranges::equal(zeros, file)) return {cut};
+  return {cut, zeros};
 }
 
 /// How often `text` contains `part`.

@@ -98,16 +98,12 @@ TEST_F(RecordFileTest, MakesADamagedOrStaleIndexAnew) {
   EXPECT_EQ(RecordFile::open(path()).value()->size(), 6U);
 }
 
-// As a power failure leaves it: cut, or with zeros for what did not reach the disk.
 TEST_F(RecordFileTest, MakesATornIndexAnew) {
   put(kRecords);
   ASSERT_TRUE(RecordFile::open(path()));
   const Bytes good = get_file(index());
   for (size_t whole = 0; whole < good.size(); ++whole) {
-    Bytes zeros = prefix(good, whole);
-    zeros.resize(good.size());
-    for (const Bytes& torn : {prefix(good, whole), zeros}) {
-      if (torn == good) continue;
+    for (const Bytes& torn : test::torn_after(whole, good)) {
       put_file(index(), torn);
       const auto file = RecordFile::open(path()).value();
       EXPECT_FALSE(file->index_was_kept()) << whole;

@@ -246,17 +246,13 @@ TEST_P(CachedIndexTest, ThatIsDamagedIsMadeAnew) {
   EXPECT_EQ(read().records, expected.records);
 }
 
-// As a power failure leaves it: cut, or with zeros for what did not reach the disk.
 TEST_P(CachedIndexTest, ThatIsTornIsMadeAnew) {
   put(content());
   const Read expected = read();
   const auto good = test::get_file(index_file());
   ASSERT_GT(good.size(), 4096U);
   for (const size_t whole : {size_t{0}, size_t{4096}, (good.size() - 1) / 4096 * 4096, good.size() - 1}) {
-    auto zeros = std::vector(good.begin(), good.begin() + static_cast<std::ptrdiff_t>(whole));
-    zeros.resize(good.size());
-    for (const auto& torn : {std::vector(zeros.begin(), zeros.begin() + static_cast<std::ptrdiff_t>(whole)), zeros}) {
-      if (torn == good) continue;  // Its last byte is 0.
+    for (const auto& torn : test::torn_after(whole, good)) {
       put_file(index_file(), torn);
       const Read found = read();
       EXPECT_FALSE(found.was_cached) << whole;

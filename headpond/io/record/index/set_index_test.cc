@@ -198,16 +198,14 @@ TEST_F(SetIndexTest, OneWithMoreRecordsThanItsOffsetsIsNone) {
   EXPECT_FALSE(KnownOffsets(none, 0).range(0));
 }
 
-// As a power failure leaves it: each page is there, or has zeros.
 TEST_F(SetIndexTest, OneWithDamagedOffsetsIsRemoved) {
   const SetIndex index("lines", paths_);
   ASSERT_TRUE(index.keep(counts_, offsets_));
-  std::vector<std::byte> torn = read_file(index.path()).value();
+  const std::vector<std::byte> good = read_file(index.path()).value();
   EXPECT_NE(index.read()->offsets(0), nullptr);
   EXPECT_TRUE(std::filesystem::exists(index.path())) << "control";
   const size_t table = offsets_[0]->table().size() + sizeof(uint32_t);
-  std::fill(torn.end() - static_cast<std::ptrdiff_t>(table), torn.end(), std::byte{0});
-  test::put_file(index.path(), torn);
+  test::put_file(index.path(), test::torn_after(good.size() - table, good).back());
   EXPECT_EQ(files_of(index), counts_) << "the counts have a checksum of their own";
   EXPECT_EQ(index.read()->offsets(0), nullptr);
   EXPECT_EQ(files_of(index), std::nullopt) << "so all of it is made anew";
