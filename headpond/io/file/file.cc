@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <utility>
 
 #include "headpond/io/file/file_span_internal.h"
@@ -106,30 +105,6 @@ class MemoryReader final : public ByteReader {
   std::span<const std::byte> bytes_;
 };
 
-using Pieces = std::span<const std::span<const std::byte>>;
-
-// Neighbours of together at most so many bytes are written with one call.
-Result<void> write_pieces(const internal::Replacement& to, Pieces pieces, size_t together) {
-  std::vector<std::byte> small;
-  for (size_t i = 0; i < pieces.size(); ++i) {
-    if (small.size() + pieces[i].size() <= together) {
-      small.insert(small.end(), pieces[i].begin(), pieces[i].end());
-      continue;
-    }
-    HEADPOND_TRY(internal::write_all(to.file, small, to.written()));
-    small.clear();
-    HEADPOND_TRY(internal::write_all(to.file, pieces[i], to.written()));
-  }
-  return internal::write_all(to.file, small, to.written());
-}
-
-Result<void> fill_and_rename(internal::Replacement& to, Pieces pieces, size_t together, bool is_synced) {
-  HEADPOND_TRY(write_pieces(to, pieces, together));
-  if (is_synced) HEADPOND_TRY(internal::sync_file(to.file, to.written()));
-  HEADPOND_TRY(internal::close_file(to.file, to.written()));
-  return to.commit();
-}
-
 }  // namespace
 
 Result<size_t> read_fully(ByteReader& reader, std::span<std::byte> to) {
@@ -210,25 +185,7 @@ Result<FileHead> read_file_head(const std::string& path, std::span<std::byte> to
 }
 
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces) {
-  return internal::write_pieces_atomically(path, {pieces.begin(), pieces.size()}, 0);
-}
-
-Result<void> internal::write_pieces_atomically(const std::string& path, Pieces pieces, size_t together) {
-  return internal::replace_file(path, pieces, together, true);
-}
-
-Result<void> internal::replace_file(const std::string& path, Pieces pieces, size_t together, bool is_synced) {
-  auto replacement = internal::make_replacement(path);
-  if (!replacement) {
-    return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
-  }
-  if (auto done = fill_and_rename(*replacement, pieces, together, is_synced); !done) {
-    replacement->drop();
-    return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
-  }
-  if (replacement->is_special() || !is_synced) return {};
-  const auto folder = std::filesystem::path(replacement->target).parent_path();
-  return internal::sync_folder(folder.empty() ? "." : folder.string());
+  return internal::replace_file(path, {pieces.begin(), pieces.size()}, 0, true);
 }
 
 Result<void> make_folders(const std::string& path) { return internal::make_folders(path); }

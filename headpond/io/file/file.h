@@ -82,12 +82,6 @@ void open_file_reader(internal::ListOfNames, uint64_t = 0) = delete;
 Result<void> write_file_atomically(const std::string& path, std::initializer_list<std::span<const std::byte>> pieces);
 void write_file_atomically(internal::ListOfNames, std::initializer_list<std::span<const std::byte>>) = delete;
 
-namespace internal {
-/// The same for any number of pieces. Neighbours of together at most `together` bytes are written with one call.
-Result<void> write_pieces_atomically(const std::string& path, std::span<const std::span<const std::byte>> pieces,
-                                     size_t together);
-}  // namespace internal
-
 /// Creates the folder and its parents; succeeds if it exists.
 Result<void> make_folders(const std::string& path);
 void make_folders(internal::ListOfNames) = delete;

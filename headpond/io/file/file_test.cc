@@ -256,22 +256,6 @@ TEST(WriteFileAtomically, JoinsThePiecesAndReplacesTheOldFile) {
   EXPECT_EQ(folder.count(), 1U);
 }
 
-TEST(WriteFileAtomically, WritesManySmallPiecesWithFewCalls) {
-  const test::TempFolder folder;
-  const std::vector<std::byte> small = to_bytes("ab"), large = to_bytes("cdefgh");
-  const std::vector<std::span<const std::byte>> pieces = {small, small, large, small, {}};
-  int writes = 0;
-  const FaultInjection hook([&](std::string_view call) {
-    writes += call == "write" ? 1 : 0;
-    return Fault{};
-  });
-  ASSERT_TRUE(internal::write_pieces_atomically(folder.file("a"), pieces, 5));
-  EXPECT_EQ(writes, 3) << "abab, cdefgh, ab";
-  EXPECT_EQ(read_file(folder.file("a")).value(), to_bytes("ababcdefghab"));
-  ASSERT_TRUE(internal::write_pieces_atomically(folder.file("a"), {}, 5));
-  EXPECT_EQ(read_file(folder.file("a")).value(), to_bytes(""));
-}
-
 TEST(WriteFileAtomically, HonoursTheUmask) {
   const TempFolder folder;
   const mode_t old = umask(027);

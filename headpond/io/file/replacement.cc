@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
@@ -33,6 +34,33 @@ Result<ReplacedFile> find_replaced(const std::string& path) {
 }
 
 namespace internal {
+namespace {
+
+using Pieces = std::span<const std::span<const std::byte>>;
+
+// Neighbours of together at most so many bytes are written with one call.
+Result<void> write_pieces(const Replacement& to, Pieces pieces, size_t together) {
+  std::vector<std::byte> small;
+  for (size_t i = 0; i < pieces.size(); ++i) {
+    if (small.size() + pieces[i].size() <= together) {
+      small.insert(small.end(), pieces[i].begin(), pieces[i].end());
+      continue;
+    }
+    HEADPOND_TRY(write_all(to.file, small, to.written()));
+    small.clear();
+    HEADPOND_TRY(write_all(to.file, pieces[i], to.written()));
+  }
+  return write_all(to.file, small, to.written());
+}
+
+Result<void> fill_and_rename(Replacement& to, Pieces pieces, size_t together, bool is_synced) {
+  HEADPOND_TRY(write_pieces(to, pieces, together));
+  if (is_synced) HEADPOND_TRY(sync_file(to.file, to.written()));
+  HEADPOND_TRY(close_file(to.file, to.written()));
+  return to.commit();
+}
+
+}  // namespace
 
 Result<Replacement> make_replacement(const std::string& path) {
   auto replaced = find_replaced(path);
@@ -62,6 +90,20 @@ Result<void> Replacement::commit() {
 
 void Replacement::drop() const {
   if (!is_special()) ::unlink(temp.c_str());
+}
+
+Result<void> replace_file(const std::string& path, Pieces pieces, size_t together, bool is_synced) {
+  auto replacement = make_replacement(path);
+  if (!replacement) {
+    return fail(Error(replacement.error().kind(), fmt::format("cannot write {}", path), replacement.error()));
+  }
+  if (auto done = fill_and_rename(*replacement, pieces, together, is_synced); !done) {
+    replacement->drop();
+    return fail(Error(done.error().kind(), fmt::format("cannot write {}", path), done.error()));
+  }
+  if (replacement->is_special() || !is_synced) return {};
+  const auto folder = std::filesystem::path(replacement->target).parent_path();
+  return sync_folder(folder.empty() ? "." : folder.string());
 }
 
 }  // namespace internal

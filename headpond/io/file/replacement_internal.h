@@ -29,8 +29,9 @@ struct Replacement {
 /// device is opened instead, which blocks until a pipe has a reader.
 Result<Replacement> make_replacement(const std::string& path);
 
-/// Does write_pieces_atomically() (file.h). Without `is_synced` it does not wait for the disk: after a power failure
-/// the file may be the old one, none, or have any bytes, which its reader must notice.
+/// As write_file_atomically() (file.h), of any number of pieces. Neighbours of together at most `together` bytes are
+/// written with one call. Without `is_synced` it does not wait for the disk: after a power failure the file may be the
+/// old one, none, or have any bytes, which its reader must notice.
 Result<void> replace_file(const std::string& path, std::span<const std::span<const std::byte>> pieces, size_t together,
                           bool is_synced);
 

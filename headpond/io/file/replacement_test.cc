@@ -15,6 +15,7 @@
 
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
+#include "headpond/io/file/replacement_internal.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/record_writer.h"
 #include "tests/test_files.h"
@@ -177,6 +178,22 @@ TEST_F(Replacing, LeavesNoFileWhenTheModeCannotBeSet) {
     EXPECT_FALSE(is_new(folder_.file("a")));
     EXPECT_EQ(folder_.count(), 1U);
   }
+}
+
+TEST(ReplaceFile, WritesManySmallPiecesWithFewCalls) {
+  const test::TempFolder folder;
+  const std::vector<std::byte> small = to_bytes("ab"), large = to_bytes("cdefgh");
+  const std::vector<std::span<const std::byte>> pieces = {small, small, large, small, {}};
+  int writes = 0;
+  const internal::FaultInjection hook([&](std::string_view call) {
+    writes += call == "write" ? 1 : 0;
+    return internal::Fault{};
+  });
+  ASSERT_TRUE(internal::replace_file(folder.file("a"), pieces, 5, true));
+  EXPECT_EQ(writes, 3) << "abab, cdefgh, ab";
+  EXPECT_EQ(read_file(folder.file("a")).value(), to_bytes("ababcdefghab"));
+  ASSERT_TRUE(internal::replace_file(folder.file("a"), {}, 5, true));
+  EXPECT_EQ(read_file(folder.file("a")).value(), to_bytes(""));
 }
 
 }  // namespace
