@@ -275,20 +275,25 @@ TEST(LoaderTrace, AWaitSaysForWhichBatch) {
 }
 
 TEST(LoaderTrace, AWaitSaysWhatKindItIs) {
-  const Recording recording;
-  Loader loader(range(40) | map([](int64_t x) {
-                  pause_ms(2);
-                  return x;
-                }),
-                {.epochs = 2, .threads = 1, .run_ahead = 1});
-  while (loader.next()) {
-  }
   std::set<std::string> kinds;
-  for (const Event& wait : Recording::of(Kind::span, "wait for a batch")) {
-    kinds.insert(std::bit_cast<const char*>(said(wait, "kind")));
-  }
-  EXPECT_TRUE(kinds.contains("startup"));
-  EXPECT_TRUE(kinds.contains("sustained"));
+  const auto run = [&kinds] {
+    const Recording recording;
+    Loader loader(range(40) | map([](int64_t x) {
+                    pause_ms(2);
+                    return x;
+                  }),
+                  {.epochs = 2, .threads = 1, .run_ahead = 1});
+    while (loader.next()) {
+    }
+    for (const Event& wait : Recording::of(Kind::span, "wait for a batch")) {
+      kinds.insert(std::bit_cast<const char*>(said(wait, "kind")));
+    }
+  };
+  // Where the machine is busy the first batch may be ready before it is asked for, so that there is no wait at startup.
+  EXPECT_TRUE(becomes_true([&] {
+    run();
+    return kinds.contains("startup") && kinds.contains("sustained");
+  }));
   for (const std::string& kind : kinds) {
     EXPECT_TRUE(kind == "startup" || kind == "epoch_edge" || kind == "burst" || kind == "sustained") << kind;
   }

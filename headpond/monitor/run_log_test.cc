@@ -68,7 +68,7 @@ Dataset numbers() {
 
 TEST_F(RunLogTest, AQueueThatCannotBeWatchedLeavesNothingBehind) {
   auto log = open();
-  EXPECT_THROW((void)log->watch(QueueSource{.name = "x"}), Exception);
+  EXPECT_THROW((void)log->watch(QueueSource{.name = "x", .fill = nullptr}), Exception);
   Loader loader(numbers(), {.threads = 1});
   {
     const RunLog::Watch watched = log->watch(loader);

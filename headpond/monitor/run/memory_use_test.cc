@@ -25,7 +25,7 @@ TEST(MemoryUse, AddsUpToWhatTheSystemSays) {
   train.memory = {{"idx", "s", 0, 5}, {"map", "s", 40, 50}, {"map", "s", 20, 20}};
   LoaderStats test{.memory_free = 1, .memory_held = 7};
   test.memory = {{"map", "s", 3, 3}};
-  const BufferPoolStats tensors{.bytes_in_use = 500, .bytes_cached = 100};
+  const BufferPoolStats tensors{.bytes_in_use = 500, .bytes_cached = 100, .allocations = 0, .reuses = 0};
   const MemoryInfo idle{.pss = 1000, .pss_file = 600}, now{.pss = 3000, .pss_file = 900};
   const auto uses = memory_uses({{"", train}, {"test", test}}, {{"queue/q", 450}}, tensors, now, idle);
   EXPECT_THAT(texts_of(uses),
