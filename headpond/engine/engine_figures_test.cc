@@ -152,6 +152,13 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
   EXPECT_LT(is_full.late, 30);
 }
 
+// Nobody makes a batch before the program asks for it, so no stage is as far ahead as it goes.
+TEST(LoaderTotals, WithoutThreadsNoStageIsFull) {
+  Loader alone(range(60) | batch(4), {.threads = 0}), ahead(range(60) | batch(4), {.threads = 1, .run_ahead = 1});
+  EXPECT_EQ(take_all(alone, 2).stages.at(0).totals.full_ns, 0);
+  EXPECT_GT(take_all(ahead, 2).stages.at(0).totals.full_ns, 0) << "control";
+}
+
 TEST(LoaderTotals, SayWhatEachOperatorIsBlockedIn) {
   if (internal::doing_of(this_thread_id()) == internal::Doing::unknown) GTEST_SKIP() << "the system does not say";
   std::mutex one_at_a_time;
