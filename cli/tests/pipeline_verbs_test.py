@@ -307,6 +307,19 @@ class Run(PlanCase):
         self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
 
 
+    @staticmethod
+    def wait_until_it_sleeps(process):
+        """Until its main thread is seen asleep again and again without having run between the looks."""
+        def seen():
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            return re.findall(r"^(?:State|\w*voluntary_ctxt_switches):\s*(\w+)", status, re.M)
+        before, same = None, 0
+        while same < 10 and process.poll() is None:
+            time.sleep(0.05)
+            now = seen()
+            same = same + 1 if now == before and now[0] == "S" else 0
+            before = now
+
     def test_what_was_delivered_is_kept_when_the_next_element_hangs(self):
         self.plan(step("range", stop=10) + step("map", function="x + sleep_us(x / 5 * 60000000)"))
         with open(self.folder / "lines", "wb") as lines:
@@ -315,9 +328,9 @@ class Run(PlanCase):
         self.addCleanup(process.kill)
         while not (self.folder / "order").exists() and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(0.5)
+        self.wait_until_it_sleeps(process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=LIMIT_S)
         self.assertEqual(process.returncode, 130, err)
         for name in ("lines", "order"):
             self.assertEqual((self.folder / name).read_text().count("\n"), 5, name)
