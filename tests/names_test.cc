@@ -184,7 +184,7 @@ void runners() {
   for (hp::Element element : queue) sum += element[0].as<int64_t>()[0];
   CHECK(sum == 10);
   coordinator.start("own", [](const std::stop_token&) -> hp::Result<void> { return {}; });
-  CHECK(coordinator.join({.stop_grace_period = std::chrono::seconds(5), .ignore_live_threads = false}));
+  CHECK(coordinator.join({.stop_grace_period = std::chrono::seconds(60), .ignore_live_threads = false}));
   CHECK(coordinator.joined() && !coordinator.should_stop() && coordinator.raise_requested_exception());
   coordinator.clear_stop();
   coordinator.stop_on_exception([] {});

@@ -307,6 +307,19 @@ class Run(PlanCase):
         self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
 
 
+    @staticmethod
+    def wait_until_it_sleeps(process):
+        """Until its main thread is seen asleep again and again without having run between the looks."""
+        def seen():
+            status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+            return re.findall(r"^(?:State|\w*voluntary_ctxt_switches):\s*(\w+)", status, re.M)
+        before, same = None, 0
+        while same < 10 and process.poll() is None:
+            time.sleep(0.05)
+            now = seen()
+            same = same + 1 if now == before and now[0] == "S" else 0
+            before = now
+
     def test_what_was_delivered_is_kept_when_the_next_element_hangs(self):
         self.plan(step("range", stop=10) + step("map", function="x + sleep_us(x / 5 * 60000000)"))
         with open(self.folder / "lines", "wb") as lines:
@@ -315,9 +328,9 @@ class Run(PlanCase):
         self.addCleanup(process.kill)
         while not (self.folder / "order").exists() and process.poll() is None:
             time.sleep(0.01)
-        time.sleep(0.5)
+        self.wait_until_it_sleeps(process)
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=LIMIT_S)
         self.assertEqual(process.returncode, 130, err)
         for name in ("lines", "order"):
             self.assertEqual((self.folder / name).read_text().count("\n"), 5, name)
@@ -434,6 +447,15 @@ class Diagnose(PlanCase):
         done = self.expect(code, "diagnose", "plan.toml", "--json", *arguments)
         return self.json_of(done.stdout, "headpond.diagnose/1")
 
+    def verdict_of_enough(self, seconds, *arguments):
+        """Its exit code and its verdict; on a busy machine, where the start takes most of the time, it runs for longer."""
+        for longer in (1, 4, 16):
+            done = self.run_program("diagnose", "plan.toml", "--json", "--seconds", str(seconds * longer), *arguments)
+            found = self.json_of(done.stdout, "headpond.diagnose/1")
+            if "too little was seen" not in "".join(found["findings"]):
+                break
+        return done.returncode, found
+
     @staticmethod
     def others_during(call):
         """Processors' worth that other processes used while `call` ran."""
@@ -457,18 +479,20 @@ class Diagnose(PlanCase):
         self.assertTrue(self.expect(3, *"diagnose plan.toml --seconds 0.1 --check".split()).stdout.startswith("none: "))
 
     def test_a_step_that_limits_passes_the_check(self):
-        found = self.verdict(*"--seconds 3 --step-ms 40 --check".split())
-        self.assertEqual(found["reason_code"], "device_bound")
+        code, found = self.verdict_of_enough(3, *"--step-ms 40 --check".split())
+        self.assertEqual((code, found["reason_code"]), (0, "device_bound"), found["verdict"])
         self.assertEqual(found["changes"], [])
 
     def test_the_operator_that_takes_the_time_is_named(self):
         self.plan(step("range", stop=100000) + step("map", function="x + spin_us(4000)") + step("batch", batch_size=8))
-        found = {}
-        others = self.others_during(lambda: found.update(self.verdict(*"--seconds 4 --step-ms 5 --threads 1 --check".split(), code=3)))
-        self.assertGreater(found["wait_share"], 0.5)
+        ended = []
+        others = self.others_during(lambda: ended.extend(self.verdict_of_enough(4, *"--step-ms 5 --threads 1 --check".split())))
+        code, found = ended
+        self.assertEqual(code, 3, found["verdict"])
         is_busy = others > 0.08 * len(os.sched_getaffinity(0))
         if is_busy and found["reason_code"] in ("machine_busy", "none"):  # none: the start took all of the time.
             self.skipTest(f"others used {others:.2f} processors: {found['reason_code']}")
+        self.assertGreater(found["wait_share"], 0.5)
         self.assertEqual(found["reason_code"], "cpu_bound")
         self.assertEqual((found["stage"], found["op"]), ("range|map|batch", "map"))
         # Whether a processor more or a cache gains more, and so stands first, follows from what was measured.
@@ -547,10 +571,18 @@ class Profile(PlanCase):
     def profile(self, *arguments):
         return self.json_of(self.expect(0, "profile", *arguments, "--json").stdout, "headpond.profile/1")
 
+    def profile_with(self, operator, seconds, *arguments):
+        """For longer where the machine is so busy that no element of the operator was measured."""
+        for longer in (1, 4, 16, 64):
+            found = self.profile("plan.toml", "--seconds", str(seconds * longer), *arguments)
+            if operator in (row["name"] for row in found["rows"]):
+                break
+        return found
+
     def test_the_operator_that_takes_the_time_is_first(self):
         self.plan(step("range", stop=100000) + step("map", function="x + spin_us(500)") + step("filter", predicate="x >= 0")
                   + step("batch", batch_size=4))
-        found = self.profile("plan.toml", "--seconds", "1", "--logdir", "files")
+        found = self.profile_with("map", 1, "--logdir", "files")
         self.expect_members(found["rows"][0], "name", "stage", "calls", "total_s", "self_s", "cpu_s", "blocked_s", "share", "bytes")
         self.assertEqual(found["rows"][0]["name"], "map")
         self.assertGreater(found["rows"][0]["share"], 0.5)
@@ -565,7 +597,7 @@ class Profile(PlanCase):
     def test_the_operator_that_holds_most_is_first(self):
         self.plan(step("range", stop=300) + step("batch", batch_size=100000, drop_remainder=False) + step("repeat", count=100)
                   + step("cache") + step("unbatch") + step("batch", batch_size=4))
-        found = self.profile("plan.toml", "--seconds", "1.4", "--order-by", "peak", "--logdir", "files")
+        found = self.profile_with("cache", 1.4, "--order-by", "peak", "--logdir", "files")
         peaks = [row["peak_bytes"] for row in found["rows"]]
         self.assertEqual(peaks, sorted(peaks, reverse=True))
         self.assertEqual(found["rows"][0]["name"], "cache", found["rows"])

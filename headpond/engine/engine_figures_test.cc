@@ -143,13 +143,17 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
     pause_ms(1);
     return x;
   });
-  Loader starved(range(60) | slow, {.threads = 1}), full(range(60) | slow, {.threads = 2, .run_ahead = 2});
-  const StageTotals is_starved = take_all(starved).stages.at(0).totals;
-  const StageTotals is_full = take_all(full, 5).stages.at(0).totals;
-  EXPECT_GT(is_starved.starved_ns, 20e6);
-  EXPECT_GT(is_starved.late, 30);
-  EXPECT_GT(is_full.full_ns, 50e6);
-  EXPECT_LT(is_full.late, 30);
+  // Where the machine is busy, the one that should be the faster may get no processor: then once more.
+  EXPECT_TRUE(becomes_true([&] {
+    Loader starved(range(60) | slow, {.threads = 1});
+    const StageTotals totals = take_all(starved).stages.at(0).totals;
+    return totals.starved_ns > 20e6 && totals.late > 30;
+  }));
+  EXPECT_TRUE(becomes_true([&] {
+    Loader full(range(60) | slow, {.threads = 2, .run_ahead = 2});
+    const StageTotals totals = take_all(full, 5).stages.at(0).totals;
+    return totals.full_ns > 50e6 && totals.late < 30;
+  }));
 }
 
 // Nobody makes a batch before the program asks for it, so no stage is as far ahead as it goes.
@@ -213,8 +217,10 @@ TEST(LoaderTotals, SayHowFullAStageWasForEachSide) {
 TEST(LoaderTotals, SayThatMemoryIsShort) {
   const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
                         {.output = {{"", i64, {10'000}}}});
-  Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
-  EXPECT_GT(take_all(loader, 5).stages.at(0).totals.refused_ns, 20e6);
+  EXPECT_TRUE(becomes_true([&] {  // Unless threads get so little of the processors that memory is never short.
+    Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
+    return take_all(loader, 5).stages.at(0).totals.refused_ns > 20e6;
+  }));
 }
 
 // Sources of 200 elements, and the bytes that an epoch of each reads from its files.
@@ -361,7 +367,8 @@ TEST(LoaderSteps, SayWhatTheProgramDidItself) {
   const StepStats alone = steps(0);
   EXPECT_GE(alone.helped_ns, 10 * 2 * 500e3);
   EXPECT_LE(alone.helped_ns, alone.call_ns);
-  EXPECT_LT(steps(1).helped_ns, 5e6) << "control: a worker takes what is dear";
+  EXPECT_TRUE(becomes_true([&] { return steps(1).helped_ns < 5e6; }))
+      << "control: a worker takes what is dear, as soon as it has a processor";
 }
 
 // Rows that are padded are copied when all of them are there. Whatever else runs can only make the shares smaller.
@@ -385,13 +392,15 @@ TEST(LoaderSteps, SayWhatTheProgramDidToPutABatchTogether) {
 }
 
 TEST(LoaderSteps, APauseIsNotPartOfAStep) {
-  Loader loader(range(8), {.threads = 1}), other(range(8), {.threads = 1});
-  ASSERT_TRUE(loader.next());
-  ASSERT_TRUE(other.next());
-  loader.pause();
-  pause_ms(50);
-  EXPECT_LT(take_all(loader).steps.work_ns, 50e6);
-  EXPECT_GE(take_all(other).steps.work_ns, 50e6) << "control";
+  const auto work_ns = [](bool pauses) {
+    Loader loader(range(8), {.threads = 1});
+    EXPECT_TRUE(loader.next());
+    if (pauses) loader.pause();
+    pause_ms(50);
+    return take_all(loader).steps.work_ns;
+  };
+  EXPECT_TRUE(becomes_true([&] { return work_ns(true) < 50e6; })) << "unless others have the processor in each step";
+  EXPECT_GE(work_ns(false), 50e6) << "control";
 }
 
 TEST(LoaderSteps, HelpBeforeAPauseIsNotTheNextCalls) {
@@ -439,11 +448,12 @@ TEST(LoaderDiagnose, MayBeAskedByAnotherThread) {
                 {.epochs = 2, .threads = 2});
   std::atomic<bool> ended = false;
   int64_t asked = 0;
+  const int64_t began = now_ns();
   std::thread watcher([&] {
     for (; !ended; ++asked) {
       const ReasonCode code = loader.diagnose().code;
-      EXPECT_TRUE(code == ReasonCode::none || code == ReasonCode::machine_busy)
-          << "the tests beside this one may be busy";
+      const bool is_short = now_ns() - began < 2'000'000'000;  // Too short for a reason, unless others are busy.
+      EXPECT_TRUE(code == ReasonCode::none || !is_short) << to_string(code);
       pause_ms(1);
     }
   });

@@ -231,12 +231,22 @@ TEST(LoaderTryNext, GetsABatchThatThreadsCompute) {
 }
 
 TEST(LoaderTryNext, IsOneCallFromTheFirstPollOn) {
-  const Dataset slow = range(3) | map([](int64_t x) {
+  std::atomic<int64_t> asked = 0;  // So many batches: the next one is not made before it was polled for in vain.
+  const Dataset slow = range(3) | map([&asked](int64_t x) {
+                         becomes_true([&] { return asked > x; });
                          pause_ms(x == 0 ? 0 : 30);
                          return x;
                        });
   Loader loader(slow, {.threads = 1, .run_ahead = 1}), other(slow, {.threads = 1, .run_ahead = 1});
-  while (!at_end(loader.try_next())) pause_ms(1);
+  int64_t taken = 0;
+  for (auto batch = loader.try_next(); !at_end(batch); batch = loader.try_next()) {
+    if (batch) {
+      ++taken;
+    } else {
+      asked = taken + 1;
+    }
+    pause_ms(1);
+  }
   while (!at_end(other.next())) pause_ms(1);
   const StepStats polled = loader.stats().steps, waited = other.stats().steps;
   EXPECT_EQ(polled.steps, 3);

@@ -257,16 +257,19 @@ TEST(LoaderTrace, AnErrorSaysWhatItIs) {
 }
 
 TEST(LoaderTrace, AWaitSaysForWhichBatch) {
-  const Recording recording;
-  Loader loader(range(3) | map([](int64_t x) {
-                  pause_ms(20);
-                  return x;
-                }),
-                {.threads = 1, .run_ahead = 1});
-  while (loader.next()) {
-  }
-  const std::vector<Event> waits = Recording::of(Kind::span, "wait for a batch");
-  ASSERT_FALSE(waits.empty());
+  std::vector<Event> waits;
+  EXPECT_TRUE(becomes_true([&] {  // Where the machine is busy each batch may be ready before it is asked for.
+    const Recording recording;
+    Loader loader(range(3) | map([](int64_t x) {
+                    pause_ms(20);
+                    return x;
+                  }),
+                  {.threads = 1, .run_ahead = 1});
+    while (loader.next()) {
+    }
+    waits = Recording::of(Kind::span, "wait for a batch");
+    return !waits.empty();
+  }));
   for (const Event& wait : waits) {
     EXPECT_EQ(said(wait, "epoch"), 0);
     EXPECT_GE(said(wait, "batch"), 0);
@@ -300,13 +303,16 @@ TEST(LoaderTrace, AWaitSaysWhatKindItIs) {
 }
 
 TEST(LoaderTrace, WhatMemoryRefusesIsSaid) {
-  const Recording recording;
   const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
                         {.output = {{"", DType::i64, {10'000}}}});
-  Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
-  while (loader.next()) pause_ms(5);
-  const std::vector<Event> refused = Recording::of(Kind::instant, "memory refused");
-  ASSERT_FALSE(refused.empty());
+  std::vector<Event> refused;
+  ASSERT_TRUE(becomes_true([&] {  // Unless threads get so little of the processors that memory is never short.
+    const Recording recording;
+    Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
+    while (loader.next()) pause_ms(5);
+    refused = Recording::of(Kind::instant, "memory refused");
+    return !refused.empty();
+  }));
   EXPECT_STREQ(std::bit_cast<const char*>(said(refused[0], "stage")), "range|map");
   EXPECT_FALSE(Recording::of(Kind::span, "wait for memory").empty());
 }

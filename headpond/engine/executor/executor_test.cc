@@ -141,7 +141,7 @@ TEST(Executor, TasksThatWaitRunOnThreadsOfTheirOwn) {
   const auto plain = Plain::make({.threads = 1, .io_threads = 2, .consumer_helps = false});
   Crowd waiting;
   plain->add(
-      3, [&] { waiting.meet(2, 50); }, true);
+      3, [&] { waiting.meet(2); }, true);
   std::thread program([&] { plain->help_and_wait(); });
   EXPECT_TRUE(becomes_true([&] { return waiting.entered == 3 && waiting.inside == 0; }));
   EXPECT_EQ(waiting.most, 2) << "as many as it may have";

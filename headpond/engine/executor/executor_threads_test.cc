@@ -95,12 +95,15 @@ TEST(ExecutorThreads, HaveNoProcessorOfTheirOwnBesideAProgramThatComputesInOther
   if (allowed_cpus().size() == 1) GTEST_SKIP() << "needs two processors";
   EXPECT_FALSE(become_free(800)) << "control: the program's thread alone";
   std::atomic<bool> ends = false;
-  std::thread other([&] {
-    while (!ends) compute();
-  });
+  std::vector<std::thread> others;  // So many that they have enough of the processors together on a busy machine, too.
+  for (int i = 0; i < 8; ++i) {
+    others.emplace_back([&] {
+      while (!ends) compute();
+    });
+  }
   EXPECT_TRUE(become_free(30'000));
   ends = true;
-  other.join();
+  for (std::thread& other : others) other.join();
 }
 
 TEST(ExecutorThreads, WhatWaitsRunsOnThreadsForThat) {
@@ -189,7 +192,7 @@ TEST(ExecutorThreads, WhatArrivesIsComputedWithWhileTheProgramIsAway) {
   ASSERT_TRUE(becomes_true([&] { return brought->entered == 3; }));
   pause_ms(20);  // All others have come, and everybody sleeps.
   gate->open = true;
-  EXPECT_TRUE(becomes_true([&] { return *computed == 4; }, 5000));
+  EXPECT_TRUE(becomes_true([&] { return *computed == 4; }));
 }
 
 }  // namespace

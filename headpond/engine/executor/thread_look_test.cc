@@ -19,7 +19,7 @@ bool is_seen(Doing expected, Body body) {
     id = this_thread_id();
     while (!stop) body();
   });
-  const bool seen = becomes_true([&] { return id != 0 && doing_of(id) == expected; }, 10'000);
+  const bool seen = becomes_true([&] { return id != 0 && doing_of(id) == expected; });
   stop = true;
   thread.join();
   return seen;

@@ -116,11 +116,11 @@ TEST(RowsBuffer, ElementsAreMadeByAllThreadsAfterAnErrorToo) {
     const auto behind = std::make_shared<std::atomic<bool>>(false);
     const Dataset dataset = range(2000) | map([=](int64_t x) -> Result<int64_t> {
                               if (x % 10 == 3) return fail(ErrorKind::DataLoss, "three");
-                              if (*behind) crowd->meet(threads, 20);
+                              if (*behind) crowd->meet(threads, 200);
                               return x;
                             }) |
                             batch(100);
-    Loader loader(dataset, {.threads = threads, .io_threads = 1, .consumer_helps = false});
+    Loader loader(dataset, {.epochs = -1, .threads = threads, .io_threads = 1, .consumer_helps = false});
     EXPECT_FALSE(loader.next());
     *behind = true;
     EXPECT_TRUE(becomes_true([&] {
