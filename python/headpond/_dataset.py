@@ -159,7 +159,8 @@ class Dataset(Operators):
         map("image", function): the same for one field.
         map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
         map(hp.expr("x / 255")): an expression; with `into` it adds or replaces that field.
-        map(hp.parse_example({...})): a parser of elements that are messages.
+        map(hp.parse_example({...})): a parser of elements that are messages; map("record", hp.parse_example({...})): of a field that is
+        one, in whose place its fields are then.
         """
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]
@@ -174,12 +175,9 @@ class Dataset(Operators):
                 raise TypeError("map() takes one expression, and into= for its field")
             _refuse_given("an expression", fields=fields, **of_functions)
             return self._step("map", _without_none(function=steps[0].text, into=into, dtype=steps[0].dtype), name)
-        for parser in steps:
-            if isinstance(parser, Parser):
-                if len(steps) > 1 or field is not None:
-                    raise TypeError("map() takes one parser alone, of elements that are messages")
-                _refuse_given("a parser", into=into, fields=fields, **of_functions)
-                return self._step(parser.op, parser.options, name)
+        if any(isinstance(step, Parser) for step in steps):
+            _refuse_given("a parser", into=into, fields=fields, **of_functions)
+            return self._parse(steps, field, name)
         _refuse_given("a function", into=into, fields=fields)
         dataset = self
         for number, step in enumerate(steps):
@@ -209,6 +207,13 @@ class Dataset(Operators):
         cell = _Function(function, f"map({called})", serial)
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
+
+    def _parse(self, steps: Sequence[Any], field: str | None, name: str | None) -> Dataset:
+        *before, parser = steps
+        if not isinstance(parser, Parser) or any(isinstance(step, Parser) for step in before):
+            raise TypeError("map() takes one parser, and after all other steps: its fields stand in place of the message")
+        dataset = self if not before else self.map(*([] if field is None else [field]), *before)
+        return dataset._step(parser.op, _without_none(**parser.options, field=field), name)
 
     def _fields(self) -> dict[str, FieldSpec]:
         spec = self.spec

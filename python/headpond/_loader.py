@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any, cast
 from . import _core
 from ._dataset import Dataset
 from ._values import Path, seed_of
-from .errors import FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from .errors import Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 if TYPE_CHECKING:
     from ._stats import LoaderStats
+    from ._workers import SharedEpochs
     from .torch import LoaderDataset, Pinned
 
 _VERSION = 1
@@ -67,6 +68,13 @@ class Loader:
             self._convert = to_jax
         self.dataset = dataset
         self.format = format
+        self._epochs = None if epochs is None or epochs < 0 else epochs
+        self._shared_epochs: SharedEpochs | None = None  # Since to_torch().
+        self._after_loop: int | None = None  # The epoch after that of the last loop, if nothing moved the position since.
+        self._for_workers: dict[str, Any] = {
+            "seed": seed, "threads": threads, "io_threads": io_threads, "memory": memory, "run_ahead": run_ahead,
+            "consumer_helps": consumer_helps, "deterministic": deterministic, "pin_threads": pin_threads, "world_size": world_size, "rank": rank}
+        self._not_for_workers = {"pin_memory": pin_memory, "quarantine": quarantine}
         self._core = _core.Loader(
             dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
@@ -103,10 +111,23 @@ class Loader:
     def __iter__(self) -> _core.Batches:
         """The batches of one epoch: the rest of a restored one, else the next. What an earlier loop left is dropped.
         OutOfRangeError if no epoch is left. An iterator has this Loader's state_dict() and load_state_dict(), too."""
+        return self._next_epoch(self._convert)
+
+    def _next_epoch(self, convert: Callable[[Any], Any] | None) -> _core.Batches:
+        after_workers = None if self._shared_epochs is None else self._shared_epochs.after_workers()
+        if after_workers is not None:
+            self._refuse_after_the_last(after_workers)
+            self._core.set_epoch(after_workers)
         epoch = self._core.begin_epoch()
-        if epoch < 0:
+        self._refuse_after_the_last(epoch)
+        self._after_loop = epoch + 1
+        if self._shared_epochs is not None:
+            self._shared_epochs.move(self._after_loop)
+        return _core.Batches(self, self._core, convert, epoch)
+
+    def _refuse_after_the_last(self, epoch: int) -> None:
+        if epoch < 0 or (self._epochs is not None and epoch >= self._epochs):
             raise OutOfRangeError("Loader: no epoch is left; epochs= says how many there are (None: without end)")
-        return self._batches(epoch)
 
     def epochs(self) -> Iterator[_core.Batches]:
         """The epochs that are left, each an iterable of batches. What a loop leaves of an epoch is dropped when the next epoch is
@@ -119,10 +140,12 @@ class Loader:
     def next_epoch(self) -> None:
         """Leaves out the rest of this epoch."""
         self._core.next_epoch()
+        self._moved()
 
     def set_epoch(self, epoch: int) -> None:
         """The next loop runs this epoch: all of it, or after load_state_dict() of a state in it its rest."""
         self._core.set_epoch(epoch)
+        self._moved()
 
     def __bool__(self) -> bool:
         return True
@@ -160,12 +183,15 @@ class Loader:
 
     def state_dict(self) -> dict[str, Any]:
         """The position after the last batch. The same on all ranks; small; of plain values."""
+        if self._shared_epochs is not None and self._shared_epochs.after_workers() is not None:
+            raise FailedPreconditionError("Loader: workers of a DataLoader read its batches: a StatefulDataLoader's state_dict() has their position")
         epoch, index, state = self._core.state()
         return saved_state(epoch, index, self.dataset.plan(), state)
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch. FailedPreconditionError, with the difference, for the state of another pipeline or seed."""
         self._core.restore(state_in(state))
+        self._moved()
 
     get_state, set_state = state_dict, load_state_dict
 
@@ -200,6 +226,57 @@ class Loader:
         """A torch IterableDataset for DataLoader(batch_size=None), which has this Loader's state."""
         from .torch import LoaderDataset
         return LoaderDataset(self)
+
+    # ---- In the workers of a torch DataLoader: children of fork(), where this Loader itself cannot be used.
+
+    def _share_epochs(self) -> None:
+        if self._shared_epochs is None:
+            from ._workers import SharedEpochs
+            self._shared_epochs = SharedEpochs()
+            self._tell_workers()
+
+    def _moved(self) -> None:
+        self._after_loop = None
+        self._tell_workers()
+
+    def _tell_workers(self) -> None:
+        """What they read next: what the next loop here would."""
+        if self._shared_epochs is None:
+            return
+        if self._after_loop is not None:
+            self._shared_epochs.move(self._after_loop)
+            return
+        epoch = self._core.epoch_left
+        is_begin = epoch != self._core.epoch or self._core.index < 0
+        self._shared_epochs.move(epoch if epoch >= 0 else self._epochs or 0, is_begin)
+
+    def _begin_in_worker(self, seed: int, workers: int, worker: int) -> tuple[int, bool, Error | None]:
+        """The epoch, whether a worker begins one for the first time, and why it cannot be read."""
+        assert self._shared_epochs is not None
+        try:
+            for name, value in self._not_for_workers.items():
+                if value:
+                    raise FailedPreconditionError(f"Loader: {name}={value!r} is for DataLoader(..., num_workers=0) only")
+            epoch, is_first = self._shared_epochs.begin(seed, workers, worker)
+            self._refuse_after_the_last(epoch)
+        except Error as error:
+            return 0, False, error
+        return epoch, is_first, None
+
+    def _restored_in_worker(self, epoch: int) -> None:
+        assert self._shared_epochs is not None
+        self._shared_epochs.restored(epoch)
+
+    def _of_worker(self, worker: int, workers: int) -> Loader:
+        """One of every n-th batch, with a part of the threads and of the memory. It has any epoch, as an endless one may not be empty."""
+        given = dict(self._for_workers)
+        threads = len(os.sched_getaffinity(0)) if given["threads"] is None else given["threads"]
+        given["threads"] = max(1, threads // workers) if threads > 0 else threads
+        given["memory"] = None if given["memory"] is None else max(1, given["memory"] // workers)
+        return Loader(self.dataset.shard(workers, worker), epochs=2**62 if self._epochs is None else self._epochs, format="torch", **given)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a headpond.Loader is not sent to other processes; for workers of a DataLoader: multiprocessing_context='fork'")
 
 
 def close_all() -> None:

@@ -55,7 +55,8 @@ class Kernel:
 
 
 class Parser:
-    """Makes fields of a message, in C++ without the interpreter's lock: of an element that is one, in map(), or of bytes, when called."""
+    """Makes fields of a message, in C++ without the interpreter's lock: in map() of an element or a field that is one, or of bytes, when
+    called."""
 
     def __init__(self, op: str, options: dict[str, Any]) -> None:
         self.op = op

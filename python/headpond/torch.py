@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -100,26 +101,70 @@ def _now() -> list[Any]:
 
 
 class LoaderDataset(IterableDataset[Any]):
-    """For DataLoader(batch_size=None, num_workers=0). Has the Loader's state_dict() and load_state_dict()."""
+    """For DataLoader(batch_size=None, num_workers=0). Its iterators have the Loader's state_dict() and load_state_dict(), which
+    StatefulDataLoader asks for. With num_workers=n each worker has threads of its own, and prepares every n-th batch."""
 
     def __init__(self, loader: Loader) -> None:
         super().__init__()
         self._loader = loader
+        self._own: Loader | None = None  # Of a worker.
+        loader._share_epochs()
 
     def __iter__(self) -> Iterator[Any]:
-        if get_worker_info() is not None:
-            raise RuntimeError("headpond: its threads prepare the batches; use DataLoader(..., num_workers=0)")
-        for batch in self._loader:
-            yield batch if self._loader.format == "torch" else to_torch(batch)
+        worker = get_worker_info()
+        if worker is not None:
+            return WorkerBatches(self, worker.id, worker.num_workers, worker.seed - worker.id)
+        # The Loader's own conversion is that of its format.
+        return self._loader._next_epoch(self._loader._convert if self._loader.format == "torch" else to_torch)
 
     def __len__(self) -> int:
         return len(self._loader)
 
+
+class WorkerBatches:
+    """Every n-th batch of an epoch, in the worker of a DataLoader. Nothing is prepared before the first one is asked for."""
+
+    def __init__(self, dataset: LoaderDataset, worker: int, workers: int, seed: int) -> None:
+        self._dataset = dataset
+        self._place = {"worker": worker, "workers": workers}
+        # What is refused is told by the first batch: where iter() raises, a persistent worker ends without a word.
+        self._epoch, is_first, self._refused = dataset._loader._begin_in_worker(seed, workers, worker)
+        self._batches: _core.Batches | None = None
+        if is_first:
+            warnings.warn(f"headpond: num_workers={workers}: each worker prepares one batch in {workers} with threads of its own, and batches "
+                          "are copied from process to process; with num_workers=0 the Loader's threads prepare them ahead, without a copy",
+                          RuntimeWarning, stacklevel=2)
+
+    def __iter__(self) -> WorkerBatches:
+        return self
+
+    def __next__(self) -> Any:
+        if self._refused is not None:
+            raise self._refused
+        if self._batches is None:
+            self._open().set_epoch(self._epoch)
+            self._batches = self._open()._batches(self._epoch)
+        return next(self._batches)
+
     def state_dict(self) -> dict[str, Any]:
-        return self._loader.state_dict()
+        """The position after the last batch that this worker gave."""
+        loader = None if self._batches is None else self._batches.state_dict()
+        return {"version": 1, "epoch": self._epoch, **self._place, "loader": loader}
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        self._loader.load_state_dict(state)
+        """Goes on after that batch, and iterations to come after that epoch."""
+        if state.get("version") != 1 or {name: state.get(name) for name in self._place} != self._place:
+            raise FailedPreconditionError(f"to_torch(): the state is not that of worker {self._place['worker']} of {self._place['workers']}")
+        if state["loader"] is not None:
+            self._open().load_state_dict(state["loader"])
+            self._batches = self._open()._batches(state["epoch"])
+        self._epoch, self._refused = state["epoch"], None
+        self._dataset._loader._restored_in_worker(self._epoch)
+
+    def _open(self) -> Loader:
+        if self._dataset._own is None:
+            self._dataset._own = self._dataset._loader._of_worker(**self._place)
+        return self._dataset._own
 
 
 def ranks() -> dict[str, int]:

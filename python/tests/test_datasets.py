@@ -255,9 +255,30 @@ def test_parsers_are_for_map_and_for_a_value():
     line = hp.parse_json({"a": hp.i64, "b": (hp.f32, (2,))})
     assert int(line('{"a": 5, "b": [1, 2.5]}')["a"]) == 5 and line(b'{"a": 5, "b": [1, 2.5]}')["b"].tolist() == [1, 2.5]
     assert repr(hp.parse_json({"a": hp.i64})).startswith("hp.parse_json(fields=")
-    for wrong in (lambda: data.map("x", parse), lambda: data.map(parse, abs), lambda: data.map(parse, into="x"), lambda: data.map(parse, output=hp.i64)):
+    for wrong in (lambda: data.map(parse, abs), lambda: data.map(parse, parse), lambda: data.map(parse, into="x"),
+                  lambda: data.map(parse, output=hp.i64)):
         with pytest.raises(TypeError):
             wrong()
+
+
+def test_a_parser_of_a_field_keeps_the_others():
+    records = [hp.make_example({"label": label, "x": np.full(3, label, np.float32)}) for label in range(40)]
+    parse = hp.parse_example({"label": hp.i64, "x": (hp.f32, (3,))})
+    data = hp.from_tensor_slices({"i": np.arange(40), "record": records, "name": [str(i) for i in range(40)]}).map("record", parse)
+    assert data.spec == {"i": (hp.i64, ()), "label": (hp.i64, ()), "x": (hp.f32, (3,)), "name": (hp.bytes, ())}
+    assert data.plan() == hp.from_tensor_slices({"i": np.arange(40), "record": records, "name": [str(i) for i in range(40)]}).parse_example(
+        parse.options["features"], field="record").plan()
+    for batch in hp.Loader(data.shuffle().batch(8), threads=2):
+        assert (batch["i"] == batch["label"]).all() and (batch["x"] == batch["i"][:, None]).all()
+        assert batch["name"].tolist() == [str(i).encode() for i in batch["i"]]
+    lines = hp.from_tensor_slices({"text": ['{"a": 5}', '{"a": 6}'], "i": [0, 1]})
+    assert [dict(one) for one in lines.map("text", hp.parse_json({"a": hp.i64})).sequence()] == [{"a": 5, "i": 0}, {"a": 6, "i": 1}]
+    read = lines.map("text", lambda text: text.replace(b"a", b"b"), hp.parse_json({"b": hp.i64}))
+    assert [int(one["b"]) for one in read.sequence()] == [5, 6]
+    with pytest.raises(hp.InvalidArgumentError, match="two fields named 'i'"):
+        lines.map("text", hp.parse_json({"i": hp.i64}))
+    with pytest.raises(hp.InvalidArgumentError, match="no field 'none'"):
+        lines.map("none", hp.parse_json({"a": hp.i64}))
 
 
 def test_sequence_examples_are_written_as_they_are_read():

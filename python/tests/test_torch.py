@@ -48,11 +48,11 @@ def test_under_a_data_loader_with_its_state():
     batches = [one.tolist() for one in torch.utils.data.DataLoader(wrapped, batch_size=None)]
     assert batches == [one.tolist() for one in data.sequence(seed=3)]
     assert len(wrapped) == 10
-    state = wrapped.state_dict()
-    other = hp.Loader(data, epochs=2, seed=3).to_torch()
+    state = loader.state_dict()
+    other = hp.Loader(data, epochs=2, seed=3)
     other.load_state_dict(state)
     expected = [one.tolist() for one in data.sequence(seed=3, epochs=2)][10:]
-    assert [one.tolist() for one in other] == expected
+    assert [one.tolist() for one in other.to_torch()] == expected
 
 
 def test_a_network_learns_and_goes_on_from_a_checkpoint(tmp_path):

@@ -30,9 +30,9 @@ def test_the_types_are_those_of_the_tables():
         assert (ROOT / "python/headpond" / file).read_text() == text, f"python tools/python_stubs.py writes {file} anew"
 
 
-def mypy(tmp_path, *arguments, torch=importlib.util.find_spec("torch") is not None):
+def mypy(tmp_path, *arguments, complete=all(importlib.util.find_spec(one) for one in ("torch", "jax"))):
     command = [sys.executable, "-m", "mypy", "--strict", "--untyped-calls-exclude=torch", f"--cache-dir={tmp_path}/cache", *arguments]
-    if not torch:
+    if not complete:
         command += ["--ignore-missing-imports", "--allow-subclassing-any", "--allow-untyped-decorators"]
     return subprocess.run([str(one) for one in command], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
 

@@ -42,6 +42,16 @@ Step map(const ExampleParser& parser);
 Step map(const SequenceExampleParser& parser);
 Step map(const JsonParser& parser);
 
+/// Parses a field, which is a scalar of dtype bytes, without a name the only one: the parser's fields take its place,
+/// the others stay, `csv("scores.csv") | map("details", parse_json({{"age", i64}}))`. Throws Exception(InvalidArgument)
+/// if two fields would have one name.
+Step map(const std::string& field, const ExampleParser& parser);
+Step map(const std::string& field, const SequenceExampleParser& parser);
+Step map(const std::string& field, const JsonParser& parser);
+Step map(internal::ListOfNames, const ExampleParser&) = delete;
+Step map(internal::ListOfNames, const SequenceExampleParser&) = delete;
+Step map(internal::ListOfNames, const JsonParser&) = delete;
+
 /// Replaces a field, which is a scalar of dtype bytes, by its numbers; without a name the only field. The decoder is a
 /// part of the plan.
 Step map(const std::string& field, const RawDecoder& decoder);

@@ -279,12 +279,12 @@ std::vector<PlanOperator> joining() {
 std::vector<PlanOperator> others() {
   return {
       {"map", follows, {"function", "into", "dtype", "kernels", "field", "fields"}, build_map},
-      {"parse_example", follows, {"features"}, build_parse_example},
-      {"parse_sequence_example", follows, {"context", "lists"}, build_parse_sequence_example},
+      {"parse_example", follows, {"features", "field"}, build_parse_example},
+      {"parse_sequence_example", follows, {"context", "lists", "field"}, build_parse_sequence_example},
       {"decode_json_example", follows, {}, build_decode_json_example},
       {"decode_raw", follows, {"dtype", "field", "shape", "little_endian"}, build_decode_raw},
       {"raw_image", follows, {"image", "size", "channels"}, build_raw_image},
-      {"parse_json", follows, {"fields"}, build_parse_json},
+      {"parse_json", follows, {"fields", "field"}, build_parse_json},
       {"filter", follows, {"predicate"}, build_filter},
       {"take_while", follows, {"predicate"}, build_take_while},
       {"rejection_resample", follows, {"class_function", "target_dist", "initial_dist"}, build_rejection_resample},

@@ -48,16 +48,21 @@ std::vector<ExampleFeature> features(const PlanStep& step, const std::string& na
   return all;
 }
 
+// Of whole elements, or of the step's `field`.
+template <class Parser>
+Dataset parsed(const PlanStep& step, const Parser& parser) {
+  if (!step.args.has("field")) return step.input() | map(parser);
+  return step.input() | map(library_name(step.input().spec(), step.args.text("field")), parser);
+}
+
 }  // namespace
 
-Dataset build_parse_example(const PlanStep& step) {
-  return step.input() | map(parse_example(features(step, "features")));
-}
+Dataset build_parse_example(const PlanStep& step) { return parsed(step, parse_example(features(step, "features"))); }
 
 Dataset build_parse_sequence_example(const PlanStep& step) {
   auto context = step.args.has("context") ? features(step, "context") : std::vector<ExampleFeature>();
   auto lists = step.args.has("lists") ? features(step, "lists") : std::vector<ExampleFeature>();
-  return step.input() | map(parse_sequence_example(std::move(context), std::move(lists)));
+  return parsed(step, parse_sequence_example(std::move(context), std::move(lists)));
 }
 
 Dataset build_decode_json_example(const PlanStep& step) {
@@ -84,7 +89,7 @@ Dataset build_parse_json(const PlanStep& step) {
   for (const PlanValue& one : step.args.list("fields")) {
     fields.push_back(field<JsonField>(step.args.nested("fields", one, {"key", "dtype", "shape", "default_value"})));
   }
-  return step.input() | map(parse_json(std::move(fields)));
+  return parsed(step, parse_json(std::move(fields)));
 }
 
 }  // namespace headpond::plan

@@ -46,6 +46,14 @@ TEST_F(PlanParsers, GiveTheFeaturesOfExamples) {
               HasSubstr("label"));
 }
 
+TEST_F(PlanParsers, ParseAFieldAndKeepTheOthers) {
+  std::ofstream(path_) << "{\"a\": 3}\n{\"a\": 4}\n";
+  const std::string rows = step("text_lines", "paths = ['" + path_ + "']") + step("enumerate");
+  const std::string parse = "fields = [{ key = 'a', dtype = 'int64' }]";
+  expect(rows + step("parse_json", parse + ", field = 'x'"), {R"("index":0,"a":3)", R"("index":1,"a":4)"});
+  EXPECT_THAT(refused(rows + step("parse_json", parse + ", field = 'b'")), HasSubstr("no field 'b'"));
+}
+
 TEST_F(PlanParsers, GiveRaggedFeaturesWithTheirRows) {
   auto writer = RecordWriter::open(path_).value();
   const auto list = [](const char* key, std::vector<int64_t> values) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <charconv>
+#include <numeric>
 
 #include "headpond/dataset/ops/parse/parse_step_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
@@ -25,6 +26,18 @@ Result<void> parse_number(std::string_view text, std::span<std::byte* const> tar
   return {};
 }
 
+// The first of them alone, and none.
+Result<void> parse_number_only(std::string_view text, std::span<std::byte* const> targets, std::span<Tensor>) {
+  std::array<std::byte, 16> twice;
+  const std::array<std::byte*, 2> both = {targets[0], twice.data()};
+  return parse_number(text, both, {});
+}
+Result<void> parse_number_of_none(std::string_view text, std::span<std::byte* const>, std::span<Tensor>) {
+  std::array<std::byte, 8> number;
+  const std::array<std::byte*, 1> one = {number.data()};
+  return parse_number_only(text, one, {});
+}
+
 Dataset texts(const std::vector<std::string_view>& all) {
   return from_tensor_slices(Tensor::from(std::span<const std::string_view>(all), {static_cast<int64_t>(all.size())}));
 }
@@ -48,6 +61,60 @@ TEST(ParseStep, FillsColumnsOfNumbers) {
   EXPECT_EQ(fill_difference(*dataset.node(), *dataset.node()->bind({7, 0})), "");
   check_contract(texts({"1", "2", "3"}) | numbers_only() | batch(2));
   check_contract(texts({"1", "2", "3"}) | as_stream() | numbers_only());
+}
+
+// Fields before and after the text, both with the number of the row.
+Dataset rows(const std::vector<std::string_view>& all) {
+  std::vector<int64_t> numbers(all.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const auto size = static_cast<int64_t>(all.size());
+  const Tensor number = Tensor::from(std::span<const int64_t>(numbers), {size});
+  return from_tensor_slices(
+      {{"before", number}, {"text", Tensor::from(std::span<const std::string_view>(all), {size})}, {"after", number}});
+}
+
+TEST(ParseStep, PutsTheFieldsWhereTheTextWas) {
+  const Dataset dataset = rows({"1", "-5"}) | parse_step("numbers", {kFields[0], kFields[1]}, parse_number, "text");
+  EXPECT_EQ(to_string(dataset.spec()), "{'before': int64[], 'number': int64[], 'twice': int64[2], 'after': int64[]}");
+  EXPECT_THAT(elements(dataset, {}, true), ElementsAre("0, 1, [2 2], 0 #0", "1, -5, [-10 -10], 1 #1"));
+  EXPECT_THAT(dataset.plan(), HasSubstr("map(field=1, numbers)"));
+  check_contract(dataset | shuffle() | batch(2));
+  check_contract(rows({"1", "2", "3"}) | as_stream() | parse_step("numbers", kFields, parse_number, "text") | batch(2));
+  EXPECT_THAT(elements(rows({"7"}) | parse_step("none", {}, parse_number_of_none, "text")), ElementsAre("0, 0"));
+}
+
+TEST(ParseStep, OfAFieldFillsTheColumnsOfAllFields) {
+  std::vector<std::string> owned;
+  for (int i = 0; i < 700; ++i) owned.push_back(std::to_string(i * 7));
+  const std::vector<std::string_view> all(owned.begin(), owned.end());
+  for (const Step& step : {parse_step("numbers", {kFields[0], kFields[1]}, parse_number, "text"),
+                           parse_step("none", {}, parse_number_of_none, "text")}) {
+    const Dataset dataset = rows(all) | shuffle() | step;
+    EXPECT_TRUE(fills(*dataset.node()));
+    EXPECT_EQ(fill_difference(*dataset.node(), *dataset.node()->bind({7, 0})), "");
+  }
+  EXPECT_FALSE(fills(*(rows(all) | parse_step("numbers", kFields, parse_number, "text")).node())) << "control";
+}
+
+TEST(ParseStep, OfAFieldTellsTheElementThatDoesNotFit) {
+  const Dataset dataset = rows({"1", "x", "3"}) | parse_step("numbers", {kFields[0]}, parse_number_only, "text");
+  EXPECT_THAT(elements(dataset), ElementsAre("0, 1, 0", HasSubstr("record 1: no number"), "2, 3, 2"));
+  EXPECT_THAT(elements(dataset | batch(3)), ElementsAre(HasSubstr("no number"), "[0 2], [1 3], [0 2]"));
+}
+
+TEST(ParseStep, OfAFieldIsRefusedWhereThatCannotBe) {
+  const auto refusal = [](const Step& step) -> std::string {
+    try {
+      (void)(rows({"1"}) | step);
+    } catch (const Exception& e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal(parse_step("p", kFields, parse_number, "none")), HasSubstr("no field 'none'"));
+  EXPECT_THAT(refusal(parse_step("p", kFields, parse_number, "after")), HasSubstr("not field 'after'"));
+  EXPECT_THAT(refusal(parse_step("p", {{"after", DType::i64, {}}}, parse_number_only, "text")),
+              HasSubstr("two fields named 'after'"));
 }
 
 TEST(ParseStep, TellsTheElementThatDoesNotFit) {

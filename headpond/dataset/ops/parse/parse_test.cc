@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <numeric>
+
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/example/example_writer.h"
 #include "headpond/io/record/record_writer.h"
@@ -90,6 +92,30 @@ TEST(ParseExample, OfAnotherQuestionRefusesTheState) {
         ExampleFeature{.key = "label", .dtype = i64, .default_value = Tensor::scalar(int64_t{1})}}) {
     EXPECT_FALSE(Sequence::restored(input | map(parse_example({other})), {}, sequence.state()));
   }
+}
+
+// Field "row", and after it "i", the number of the message.
+Dataset rows(const std::vector<std::string>& all) {
+  const std::vector<std::string_view> views(all.begin(), all.end());
+  std::vector<int64_t> numbers(views.size());
+  std::iota(numbers.begin(), numbers.end(), 0);
+  const auto size = static_cast<int64_t>(views.size());
+  return from_tensor_slices({{"row", Tensor::from(std::span<const std::string_view>(views), {size})},
+                             {"i", Tensor::from(std::span<const int64_t>(numbers), {size})}});
+}
+
+TEST(ParseExample, OfAFieldKeepsTheOthers) {
+  const std::vector<std::string> records = {example(1, "one"), example(2, "two")};
+  const Dataset dataset = rows(records) | map("row", parse_example({{"label", i64}, {"x", f32, {2}}}));
+  EXPECT_EQ(to_string(dataset.spec()), "{'label': int64[], 'x': float32[2], 'i': int64[]}");
+  EXPECT_THAT(elements(dataset), ElementsAre("1, [1 0.5], 0", "2, [2 0.5], 1"));
+  EXPECT_EQ((messages(records) | map("", parse_example(kNumbers))).plan(),
+            (messages(records) | map(parse_example(kNumbers))).plan());
+  EXPECT_THAT(elements(rows({R"({"a": 3})"}) | map("row", parse_json({{"a", i64}}))), ElementsAre("3, 0"));
+  const std::string steps = make_sequence_example({}, std::vector<NamedSteps>{{"v", {Tensor::scalar(1.5F)}}}).value();
+  EXPECT_THAT(
+      elements(rows({steps}) | map("row", parse_sequence_example({}, {{"v", f32, {}, FeatureKind::FixedLenSequence}}))),
+      ElementsAre("[1.5], 0"));
 }
 
 TEST(ParseExample, IsRefusedOverAnythingButOneText) {

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The worker processes of a torch DataLoader: what they have to agree on."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .errors import FailedPreconditionError
+
+_SIZE = 8192  # Bytes; written at once.
+_KEPT = 16  # Iterations whose epoch a worker that is late still finds.
+
+
+class SharedEpochs:
+    """Which epoch the workers read: of an iteration of the DataLoader all the same one, and the next one in the next iteration. It lies in
+    memory that fork() shares. Any process; in each of them one thread at a time."""
+
+    def __init__(self) -> None:
+        self._file = open(os.memfd_create("headpond-epochs"), "r+b", buffering=0)  # noqa: SIM115
+        self._write({"epoch": 0, "is_begin": True, "begun": [], "warned": False})
+
+    def move(self, epoch: int, is_begin: bool = True) -> None:
+        """The next iteration reads `epoch`. `is_begin`: all of it."""
+        with self._changed() as table:
+            table.update(epoch=epoch, is_begin=is_begin, begun=[])
+
+    def begin(self, seed: int, workers: int, worker: int) -> tuple[int, bool]:
+        """The epoch that a worker reads in the iteration that it begins, and whether this is the first iteration of all. `seed`: equal
+        for the workers of an iteration, and seldom for those of two."""
+        with self._changed() as table:
+            if not table["is_begin"]:
+                raise FailedPreconditionError("Loader: its state is in the middle of an epoch, which workers of a DataLoader cannot share: "
+                                              "use num_workers=0, or a StatefulDataLoader's own state")
+            for one in table["begun"]:  # The oldest one first: this worker may be late.
+                if one["seed"] == seed and one["workers"] == workers and not one["there"] >> worker & 1:
+                    break
+            else:
+                one = {"seed": seed, "workers": workers, "there": 0, "epoch": table["epoch"]}
+                table["begun"] = [*table["begun"][1 - _KEPT:], one]
+                table["epoch"] += 1
+            one["there"] |= 1 << worker
+            is_first, table["warned"] = not table["warned"], True
+            return one["epoch"], is_first
+
+    def restored(self, epoch: int) -> None:
+        """A worker goes on in the middle of `epoch`."""
+        with self._changed() as table:
+            table["epoch"] = epoch + 1
+
+    def after_workers(self) -> int | None:
+        """The epoch after those that workers have begun; None if they have begun none since move()."""
+        table = self._read()
+        return int(table["epoch"]) if table["begun"] else None
+
+    def _read(self) -> dict[str, Any]:
+        table: dict[str, Any] = json.loads(os.pread(self._file.fileno(), _SIZE, 0))
+        return table
+
+    def _write(self, table: dict[str, Any]) -> None:
+        os.pwrite(self._file.fileno(), json.dumps(table).encode().ljust(_SIZE), 0)
+
+    @contextmanager
+    def _changed(self) -> Iterator[dict[str, Any]]:
+        fcntl.lockf(self._file, fcntl.LOCK_EX)  # The process's own: a worker that is killed gives it up.
+        try:
+            table = self._read()
+            yield table
+            self._write(table)
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
