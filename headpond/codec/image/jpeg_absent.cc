@@ -52,4 +52,6 @@ Result<JpegWarnings> jpeg_internal::Decoder::decode(const ImageWindow&, const Jp
   return absent(name);
 }
 
+std::array<bool, 2> jpeg_internal::Decoder::try_two(const Part&, const Part&) { return {}; }
+
 }  // namespace headpond

@@ -32,7 +32,7 @@ enum class Went : uint8_t { on, to_end, wrong };
 
 // What step() left: the last values of a block, or a symbol that its table doesn't have whole.
 [[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
-  const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
+  const ValuePair pair = reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)];
   const uint32_t next = reader.k + pair.advance();
   const bool is_end = pair.advance() >= ValuePair::kEnd ? next < ValuePair::kEnd + 64U : next == 64;
   if (!is_end) {

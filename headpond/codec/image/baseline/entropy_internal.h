@@ -135,7 +135,7 @@ struct EntropyReader {
   int16_t* memory = nullptr;
   const ScanPoint* next_point = nullptr;
   const HuffmanTable* table = nullptr;
-  const ValuePair* pairs = nullptr;
+  const HuffmanTable::Pairs* pairs = nullptr;
   int16_t* to = nullptr;
   uint32_t k = 1;  // Its index in the zigzag order.
 };

@@ -57,13 +57,15 @@ inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
 
 /// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false.
 [[gnu::always_inline]] inline bool step(EntropyReader& reader) {
-  const ValuePair pair = reader.pairs[reader.bits.peek(HuffmanTable::kLookBits)];
+  const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
+  const ValuePair pair = reader.pairs->values[look];
+  const int bits = reader.pairs->bits[look];
   const uint32_t next = reader.k + pair.advance();
   if (next > 63) [[unlikely]] {
     return false;
   }
   put(pair, reader.k, pair.advance(), reader.to);
-  reader.bits.skip(static_cast<int>(pair.bits()));
+  reader.bits.skip(bits);
   reader.k = next;
   return true;
 }

@@ -94,8 +94,8 @@ class SecondPieces {
 
 constexpr ValuePair kNothing = {0, ValuePair::kNone, 0, 0, 0};
 constexpr auto kNoPairs = [] {
-  std::array<ValuePair, size_t{1} << HuffmanTable::kLookBits> none;
-  none.fill(kNothing);
+  HuffmanTable::Pairs none = {};
+  none.values.fill(kNothing);
   return none;
 }();
 
@@ -273,29 +273,31 @@ void HuffmanTable::make_differences() {
   }
 }
 
-const ValuePair* HuffmanTable::pairs_for(size_t bytes) {
+const HuffmanTable::Pairs* HuffmanTable::pairs_for(size_t bytes) {
   constexpr size_t kWorthPairs = 8'192;
   used_bytes += bytes;
-  if (!has_pairs && used_bytes < kWorthPairs) return kNoPairs.data();
+  if (!has_pairs && used_bytes < kWorthPairs) return &kNoPairs;
   if (!std::exchange(has_pairs, true)) make_pairs();
-  return pairs.data();
+  return &pairs;
 }
 
 void HuffmanTable::make_pairs() {
   SecondPieces second(*this);
-  for (size_t i = 0; i < pairs.size();) {
+  std::array<ValuePair, size_t{1} << kLookBits>& values = pairs.values;
+  for (size_t i = 0; i < values.size();) {
     const Piece piece = piece_of(look[i], kLookBits);
     if (piece.is_end) {
-      pairs[i++] = {piece.bits, ValuePair::kEnd + 1, 0, 0, 0};
+      values[i++] = {piece.bits, ValuePair::kEnd + 1, 0, 0, 0};
       continue;
     }
     if (piece.bits == 0 || !piece.has_at_most(ValuePair::kFirstSize)) {
-      pairs[i++] = kNothing;
+      values[i++] = kNothing;
       continue;
     }
     const ValuePair first = {piece.bits, piece.places, piece.places - 1, piece.value, 0};
-    for (const ValuePair other : second.of(kLookBits - piece.bits)) pairs[i++] = first + other;
+    for (const ValuePair other : second.of(kLookBits - piece.bits)) values[i++] = first + other;
   }
+  std::ranges::transform(values, pairs.bits.begin(), [](ValuePair pair) { return static_cast<uint8_t>(pair.bits()); });
 }
 
 bool HuffmanTable::is_same(const HuffmanTable& other) const {

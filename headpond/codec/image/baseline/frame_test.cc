@@ -29,13 +29,14 @@ TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
 
 // Of bits that begin with these 11; as the last bit, 0.
 ValuePair pair_of(const HuffmanTable& table, uint32_t bits) {
-  return table.pairs[bits << (HuffmanTable::kLookBits - 11)];
+  return table.pairs.values[bits << (HuffmanTable::kLookBits - 11)];
 }
 
 TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
   table.make_pairs();
+  for (size_t i = 0; i < table.look.size(); ++i) ASSERT_EQ(table.pairs.bits[i], table.pairs.values[i].bits());
   constexpr uint32_t kEnd = ValuePair::kEnd;
   const ValuePair nothing = {0, ValuePair::kNone, 0, 0, 0};
   EXPECT_EQ(pair_of(table, 0b01111111111), ValuePair(1, kEnd + 1, 0, 0, 0)) << "0";
@@ -49,8 +50,8 @@ TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   codes.values[1] = std::byte{0xf0};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   EXPECT_FALSE(table.has_pairs);
-  EXPECT_EQ(table.pairs_for(5'000)[0], nothing) << "few bytes";
-  EXPECT_EQ(table.pairs_for(5'000), table.pairs.data()) << "together they are not";
+  EXPECT_EQ(table.pairs_for(5'000)->values[0], nothing) << "few bytes";
+  EXPECT_EQ(table.pairs_for(5'000), &table.pairs) << "together they are not";
   table.make_pairs();
   EXPECT_EQ(pair_of(table, 0b10011111111), ValuePair(3, 16 + kEnd, 15, 0, 0));
   EXPECT_EQ(pair_of(table, 0b10100111111), ValuePair(5, 32 + kEnd, 15, 0, 0));
@@ -83,11 +84,11 @@ TEST(HuffmanTable, HasNoPairOfValuesThatDontFit) {
   codes.values[2] = std::byte{0x07};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   table.make_pairs();
-  EXPECT_EQ(table.pairs[0b1011101000001], ValuePair(3, 1, 0, 1, 0)) << "a second one of 7";
+  EXPECT_EQ(table.pairs.values[0b1011101000001], ValuePair(3, 1, 0, 1, 0)) << "a second one of 7";
   codes.values[2] = std::byte{0x06};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   table.make_pairs();
-  EXPECT_EQ(table.pairs[0b1011101000001], ValuePair(12, 2, 0, 1, 32)) << "of 6";
+  EXPECT_EQ(table.pairs.values[0b1011101000001], ValuePair(12, 2, 0, 1, 32)) << "of 6";
 }
 
 // Of bits that begin with these 12.

@@ -114,7 +114,9 @@ class ImageMaking {
   Result<void> copy(const NormalizePass* normalize) {
     const bool flips = geometry_.flips_rows;
     if (decode_ != nullptr && normalize == nullptr && !flips) {
-      return decode(base_, make_result(base_.height, base_.width, nullptr), true);
+      const Shape shape = {base_.height, base_.width, channels_};
+      // Without a target each call of make() gives other memory.
+      return decode(base_, call_.make(0, dtype_, shape), call_.has_target(0, dtype_, shape));
     }
     ImageView view;
     HEADPOND_TRY(borrow(base_, view));

@@ -25,9 +25,11 @@ using Floats = hn::Rebind<float, Doubles>;
 using FourDoubles = hn::FixedTag<double, 4>;
 using FourFloats = hn::Rebind<float, FourDoubles>;
 
+// The loops are so short that a function that begins in the middle of a line of the cache may take a tenth longer.
+
 // Four values of a pixel at once: of three channels, one is the next pixel's, and is written after it.
 template <int kChannels>
-void sum_columns_of(const float* from, int64_t end, float* to, const ri::TapsPart& columns) {
+[[gnu::aligned(64)]] void sum_columns_of(const float* from, int64_t end, float* to, const ri::TapsPart& columns) {
   const int32_t* const firsts = columns.taps->first.data() + columns.begin;
   const int32_t* const counts = columns.taps->count.data() + columns.begin;
   int64_t x = 0;
@@ -52,19 +54,19 @@ void sum_columns_of(const float* from, int64_t end, float* to, const ri::TapsPar
 
 #if HWY_TARGET <= HWY_AVX3
 
-void sum_groups(const float* from, float* to, int64_t values, int channels, const ri::FloatPlan& plan) {
-  const int64_t step = plan.pixels * channels;
+// kTaps: those of a group; 0: any number.
+template <int64_t kTaps>
+[[gnu::aligned(64)]] void sum_groups(const float* from, float* to, int64_t values, const ri::FloatPlan& plan) {
+  const int64_t taps = kTaps == 0 ? plan.each : kTaps;
   const ri::FloatPlan::Tap* tap = plan.taps.data();
-  size_t group = 0;
-  for (int64_t i = 0; i < values; i += step, ++group) {
-    const float* const window = from + plan.bases[group];
-    const __m256 lower = _mm256_loadu_ps(window), upper = _mm256_loadu_ps(window + 8);
+  const int32_t* base = plan.bases.data();
+  for (int64_t i = 0; i < values; i += plan.step, ++base) {
+    const __m256 lower = _mm256_loadu_ps(from + *base), upper = _mm256_loadu_ps(from + *base + 8);
     __m512d sum = _mm512_setzero_pd();
-    for (const auto* const end = plan.taps.data() + plan.ends[group]; tap != end; ++tap) {
-      const __m128i offsets = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(tap->offsets.data()));
-      const __m256 taken = _mm256_permutex2var_ps(lower, _mm256_cvtepu8_epi32(offsets), upper);
-      const __m512d product = _mm512_mul_pd(_mm512_cvtps_pd(taken), _mm512_loadu_pd(tap->weights.data()));
-      sum = _mm512_mask_add_pd(sum, tap->lanes, sum, product);
+    for (int64_t j = 0; j < taps; ++j, ++tap) {
+      const __m256i offsets = _mm256_load_si256(reinterpret_cast<const __m256i*>(tap->offsets.data()));
+      const __m512d value = _mm512_cvtps_pd(_mm256_permutex2var_ps(lower, offsets, upper));
+      sum = _mm512_mask_add_pd(sum, tap->lanes, sum, _mm512_mul_pd(value, _mm512_load_pd(tap->weights.data())));
     }
     const __m256 sums = _mm512_cvtpd_ps(sum);
     if (i + ri::FloatPlan::kLanes <= values) {  // Values after this group's are those of the next, which come later.
@@ -87,15 +89,20 @@ constexpr decltype(ri::FloatPasses::plan) kPlan = nullptr;
 void sum_columns(const float* from, int64_t end, float* to, const ri::TapsPart& columns, int channels,
                  [[maybe_unused]] const ri::FloatPlan& plan) {
 #if HWY_TARGET <= HWY_AVX3
-  if (plan.pixels > 0) return sum_groups(from, to, columns.size * channels, channels, plan);
+  const int64_t values = columns.size * channels;
+  if (plan.step > 0 && plan.each == 2) return sum_groups<2>(from, to, values, plan);
+  if (plan.step > 0) return sum_groups<0>(from, to, values, plan);
 #endif
   if (channels == 3) return sum_columns_of<3>(from, end, to, columns);
   if (channels == 4) return sum_columns_of<4>(from, end, to, columns);
   ri::scalar_float_passes().sum_columns(from, end, to, columns, channels, plan);
 }
 
-void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to, int64_t values) {
+// kCount: the number of rows; 0: any. Returns the number of values that are made.
+template <int64_t kCount>
+int64_t sum_rows_of(const float* const* rows, const double* weights, int64_t any_count, float* to, int64_t values) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(Doubles()));
+  const int64_t count = kCount == 0 ? any_count : kCount;
   int64_t i = 0;
   for (; i + 2 * lanes <= values; i += 2 * lanes) {
     auto lower = hn::Zero(Doubles()), upper = lower;
@@ -109,7 +116,20 @@ void sum_rows(const float* const* rows, const double* weights, int64_t count, fl
     hn::StoreU(hn::DemoteTo(Floats(), lower), Floats(), to + i);
     hn::StoreU(hn::DemoteTo(Floats(), upper), Floats(), to + i + lanes);
   }
-  ri::sum_float_values(rows, weights, count, to, i, values);
+  return i;
+}
+
+[[gnu::aligned(64)]] void sum_rows(const float* const* rows, const double* weights, int64_t count, float* to,
+                                   int64_t values) {
+  int64_t made = 0;
+  if (count == 2) {
+    const float* const two[2] = {rows[0], rows[1]};
+    const double by[2] = {weights[0], weights[1]};
+    made = sum_rows_of<2>(two, by, 2, to, values);
+  } else {
+    made = sum_rows_of<0>(rows, weights, count, to, values);
+  }
+  ri::sum_float_values(rows, weights, count, to, made, values);
 }
 
 void reverse(const float* from, float* to, int64_t pixels, int channels) {

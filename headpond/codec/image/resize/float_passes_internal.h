@@ -12,25 +12,26 @@
 
 namespace headpond::resize_internal {
 
-/// What a row's sums need of the taps of its columns, in the order in which vectors take it: groups of `pixels` pixels,
-/// at most kLanes values, whose sources lie within kWindow values from `bases` on. The memory is kept from one image to
-/// the next.
+/// What a row's sums need of the taps of its columns, in the order in which vectors take it: groups of `step` values,
+/// at most kLanes, whose sources lie within kWindow values from `bases` on. The memory is kept from one image to the
+/// next.
 struct FloatPlan {
   static constexpr int64_t kLanes = 8, kWindow = 16;
   /// One of the taps of each value of a group.
-  struct Tap {
+  struct alignas(64) Tap {
     std::array<double, kLanes> weights = {};
-    std::array<uint8_t, kLanes> offsets = {};  ///< From the base on.
+    std::array<int32_t, kLanes> offsets = {};  ///< From the base on.
     uint8_t lanes = 0;                         ///< Bit i: value i has it.
   };
-  int64_t pixels = 0;  ///< 0: none; sources lie too far apart.
+  int64_t step = 0;  ///< 0: none; sources lie too far apart.
   std::vector<int32_t> bases;
-  std::vector<int32_t> ends;  ///< Where the taps of each group end in `taps`.
+  int64_t each = 0;  ///< Taps of a group; some may be of no value.
   std::vector<Tap> taps;
 
   void make(const TapsPart& columns, int channels);
 
  private:
+  bool make_groups(const TapsPart& columns, int channels, int64_t values);
   bool put_group(const TapsPart& columns, int channels, int64_t begin, int64_t end);
 };
 

@@ -417,7 +417,11 @@ void reverse(const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
     const B bytes = hn::LoadU(Bytes(), from + values - i - 64);
     hn::StoreU(B{_mm512_permutexvar_epi8(index.raw, bytes.raw)}, Bytes(), to + i);
   }
-  ri::reverse_pixels(from, to, pixels, channels, i / channels);
+  if (i == values) return;
+  // The row's first pixels, in the last lanes.
+  const auto rest = static_cast<unsigned>(values - i);
+  const auto last = _mm512_maskz_loadu_epi8(~uint64_t{0} << (64 - rest), from + rest - 64);
+  _mm512_mask_storeu_epi8(to + i, ~uint64_t{0} >> (64 - rest), _mm512_permutexvar_epi8(index.raw, last));
 }
 
 #else

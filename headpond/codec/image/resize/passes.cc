@@ -162,43 +162,51 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
   quads = each;
 }
 
+// Parts of pixels, if that is possible: then each vector is full.
 void FloatPlan::make(const TapsPart& columns, int channels) {
-  pixels = 0;
-  bases.clear();
-  ends.clear();
-  taps.clear();
-  const int64_t each = kLanes / channels;
-  for (int64_t begin = 0; begin < columns.size; begin += each) {
-    if (!put_group(columns, channels, begin, std::min(begin + each, columns.size))) return;
+  step = each = 0;
+  for (int64_t i = 0; i < columns.size; ++i) each = std::max(each, columns.count(i));
+  const int64_t whole = kLanes / channels * channels;
+  if (make_groups(columns, channels, kLanes)) {
+    step = kLanes;
+  } else if (whole < kLanes && make_groups(columns, channels, whole)) {
+    step = whole;
   }
-  pixels = each;
 }
 
-// False iff the window of these pixels is too small, or not in the row.
-bool FloatPlan::put_group(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
-  int64_t first = columns.first(begin), last = 0, most = 0;
-  for (int64_t x = begin; x < end; ++x) {
-    first = std::min(first, columns.first(x));
-    last = std::max(last, columns.first(x) + columns.count(x));
-    most = std::max(most, columns.count(x));
+bool FloatPlan::make_groups(const TapsPart& columns, int channels, int64_t values) {
+  bases.clear();
+  taps.clear();
+  const int64_t all = columns.size * channels;
+  for (int64_t begin = 0; begin < all; begin += values) {
+    if (!put_group(columns, channels, begin, std::min(begin + values, all))) return false;
   }
-  const int64_t base = std::min(first * channels, columns.to() * channels - kWindow);
-  if (base < 0 || last * channels - base > kWindow) return false;
-  for (int64_t j = 0; j < most; ++j) {
+  return true;
+}
+
+// Of these values. False iff their window is too small, or not in the row.
+bool FloatPlan::put_group(const TapsPart& columns, int channels, int64_t begin, int64_t end) {
+  const auto source_of = [&](int64_t value) { return columns.first(value / channels) * channels + value % channels; };
+  int64_t first = source_of(begin), last = 0;
+  for (int64_t i = begin; i < end; ++i) {
+    first = std::min(first, source_of(i));
+    last = std::max(last, source_of(i) + (columns.count(i / channels) - 1) * channels);
+  }
+  const int64_t base = std::min(first, columns.to() * channels - kWindow);
+  if (base < 0 || last - base >= kWindow) return false;
+  for (int64_t j = 0; j < each; ++j) {
     Tap tap;
-    size_t lane = 0;
-    for (int64_t x = begin; x < end; ++x) {
-      for (int c = 0; c < channels; ++c, ++lane) {
-        if (j >= columns.count(x)) continue;
-        tap.weights[lane] = columns.exact(x)[j];
-        tap.offsets[lane] = static_cast<uint8_t>((columns.first(x) + j) * channels + c - base);
-        tap.lanes = static_cast<uint8_t>(tap.lanes | 1U << lane);
-      }
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t x = i / channels;
+      if (j >= columns.count(x)) continue;
+      const auto lane = static_cast<size_t>(i - begin);
+      tap.weights[lane] = columns.exact(x)[j];
+      tap.offsets[lane] = static_cast<int32_t>(source_of(i) + j * channels - base);
+      tap.lanes = static_cast<uint8_t>(tap.lanes | 1U << lane);
     }
     taps.push_back(tap);
   }
   bases.push_back(static_cast<int32_t>(base));
-  ends.push_back(static_cast<int32_t>(taps.size()));
   return true;
 }
 

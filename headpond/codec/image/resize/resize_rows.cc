@@ -56,7 +56,7 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
   const bool is_resized = columns.taps->key.in != columns.taps->key.out && columns.size > 0;
   if (is_resized && image.dtype == DType::u8 && passes_.plan != nullptr)
     passes_.plan(columns, image.channels, scratch_.plan);
-  scratch_.float_plan.pixels = 0;
+  scratch_.float_plan.step = 0;
   const bool is_sum = is_resized && image.dtype == DType::f32 && !columns.taps->key.is_nearest();
   if (is_sum && float_passes_.plan != nullptr) float_passes_.plan(columns, image.channels, scratch_.float_plan);
 }
