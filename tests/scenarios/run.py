@@ -63,7 +63,9 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
 }
 
 
-IN_PYTHON = {number: () for number in (10, 11, 12, 13, 16, 18, 19)}  # What is left out beside that; others are not written, and 20 is about C++.
+IN_PYTHON = {  # number: what is left out beside that; 2 is not written, and 20 is about C++
+    **{number: () for number in SCENARIOS if number not in (2, 20)},
+}
 NAMES = {"cpp": "C++", "python": "Python"}
 
 

@@ -128,7 +128,7 @@ class PeakMemory:
     def __init__(self):
         self._before = self._most = proportional_bytes()
         self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch)
+        self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
     def _watch(self):
