@@ -15,7 +15,7 @@ import sys
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[1]))  # reference.py
 
 SCENARIOS = {  # number: its module, which has a function of the same name
-    1: "overlap", 3: "shuffle_quality", 4: "memory_ceiling", 7: "epoch_edge", 8: "first_batch", 9: "exact_resume",
+    1: "overlap", 2: "starved_trainer", 3: "shuffle_quality", 4: "memory_ceiling", 7: "epoch_edge", 8: "first_batch", 9: "exact_resume",
     10: "any_workers", 11: "random_streams", 12: "damaged_files", 13: "errors_and_stops", 14: "slow_sample", 16: "uneven_shards",
     17: "token_budget", 18: "cache_life", 19: "true_lengths"}
 
