@@ -84,6 +84,7 @@ class Dataset(Operators):
     def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
         self._core = core
         self._functions = functions
+        self._plan: str | None = None
 
     # ---- What it is.
 
@@ -113,7 +114,9 @@ class Dataset(Operators):
 
     def plan(self) -> str:
         """The operators from the sources on, one a line: what a state belongs to."""
-        return self._core.plan()
+        if self._plan is None:  # Each state_dict() asks for it.
+            self._plan = self._core.plan()
+        return self._plan
 
     def explain(self, *, analyze: bool = False, format: str = "text", seconds: float = 2, seed: int = 0) -> str:
         """How the engine will run it, and why: as text, json, dot, mermaid or html. `analyze`: with what a run of an epoch, at most

@@ -65,8 +65,6 @@ for _class in Error.__subclasses__():
 
 
 def details(exception: BaseException) -> Error | None:
-    """The Error that says where an exception of your own function happened; None for any other exception."""
-    if isinstance(exception, Error):
-        return exception
+    """The Error that says where an exception of your own function happened, also where that is an Error; None for any other exception."""
     found: Error | None = getattr(exception, "__headpond_error__", None)
-    return found
+    return exception if found is None and isinstance(exception, Error) else found

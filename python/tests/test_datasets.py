@@ -319,6 +319,13 @@ def test_output_is_of_the_last_function():
     assert [one.dtype.name for one in made.sequence()] == ["float32"] * 3
 
 
+def test_the_plan_is_made_once_as_each_state_has_it():
+    dataset = hp.range(10).shuffle().batch(2)
+    assert dataset.plan() is dataset.plan()
+    assert dataset.plan() != dataset.batch(3).plan()
+    assert hp.Loader(dataset).state_dict()["plan"] is dataset.plan()
+
+
 def test_the_field_and_a_partials_arguments_are_a_part_of_the_plan():
     both = hp.from_tensors({"a": np.arange(3), "b": np.arange(3)})
     plans = {both.map(field, functools.partial(np.add, amount)).plan() for field in "ab" for amount in (1, 2)}

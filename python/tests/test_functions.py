@@ -255,6 +255,26 @@ def test_details_name_the_element(tmp_path):
     assert (where.file, where.record, where.key) == (None, None, 2)
 
 
+def test_details_name_the_element_of_a_kernel_that_a_function_called(tmp_path):
+    path = tmp_path / "a.tfrecord"
+    with hp.RecordWriter(path) as writer:
+        for _ in range(5):
+            writer.append(b"no PNG")
+    decode = hp.decode_png()
+
+    def function(file):
+        return decode(file).ravel()[:1]
+
+    with pytest.raises(hp.InvalidArgumentError) as caught:
+        list(hp.Loader(hp.tfrecord(path).skip(3).map(function, output=(hp.u8, (1,)), name="f")).flat())
+    where = hp.details(caught.value)
+    assert (where.file, where.record, where.key, where.kind) == (str(path), 3, 3, "InvalidArgument")
+    assert where.stage.startswith("map(f")
+    with pytest.raises(hp.InvalidArgumentError) as caught:
+        decode(b"no PNG")
+    assert hp.details(caught.value) is caught.value
+
+
 def test_an_error_class_of_ours_keeps_its_kind_so_that_on_error_skips_it():
     def function(x):
         if x == 2:

@@ -156,6 +156,8 @@ def errors_and_stops(figures, bounds):
     bounds.holds("the error arrives", thrown["failed"])
     bounds.holds("its text, its kind and the operator", all(part in text for part in ("the lens is dirty", "Unknown", "look")))
     bounds.holds("the element's number", "1234" in text)
+    if "own" in thrown:
+        bounds.holds("it is the program's own exception, with its traceback", thrown["own"])
     bounds.holds("after all good batches before it, in order", thrown["good_before"] == 1230 and thrown["in_order"])
     bounds.at_most("seconds until it arrives", thrown["seconds"], 1)
     bounds.holds("what is after it still comes", thrown["goes_on"])
@@ -164,7 +166,8 @@ def errors_and_stops(figures, bounds):
     bounds.holds("a removed file is named", figures["removed"] in figures["removed_error"])
     bounds.at_most("seconds to drop a full pipeline", figures["drop_full_s"], 1)
     bounds.at_most("seconds to drop a blocked one", figures["drop_blocked_s"], 2)
-    bounds.holds("the blocked stage is named", "|map|" in figures["errors"] and "left running" in figures["errors"])
+    said = "does not return" if "own" in thrown else "left running"  # Python has no abandon_after: the Loader goes on waiting by itself.
+    bounds.holds("the blocked stage is named", "|map|" in figures["errors"] and said in figures["errors"])
     bounds.at_most("seconds from an interrupt to the end, the longest", max(figures["interrupt_s"]), 2)
     bounds.holds("each interrupted run ends well and leaves nothing", figures["interrupts_clean"])
 

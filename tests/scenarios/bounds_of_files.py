@@ -58,11 +58,8 @@ def frames(figures, bounds):
     for frame in figures["frames"]:
         kind, fail, skip = frame["kind"], frame["fail"], frame["skip"]
         if not frame["is_error"]:
-            bounds.holds(f"{kind}: no error", not fail["error"] and not skip["error"] and skip["as_planted"])
-        elif frame["record"] < 0:  # Nothing in it is damaged: it's only not like the others.
-            named = os.path.basename(frame["path"])
-            bounds.holds(f"{kind}, among plain files: named under each policy", named in fail["error"] and named in skip["error"])
-            bounds.holds(f"{kind}, alone: read", frame["alone"] == 50)
+            as_planted = fail["as_planted"] and skip["as_planted"] and frame["alone"] == len(frame["readable"])
+            bounds.holds(f"{kind}: no error, and all that is in it", not fail["error"] and not skip["error"] and as_planted)
         else:
             bounds.holds(f"{kind}, fail: file, record and offset are named",
                          names_all(fail["error"], frame["path"], frame["record"], frame["offset"]))
@@ -78,7 +75,8 @@ def damaged_files(figures, bounds):
     bounds.at_least("planted cases", figures["planted"], 40)
     bounds.holds("skip: the list is that of the undecodable ones", left_out_exactly(figures))
     bounds.add("skip: lines without offset, operator or position", len(figures["unplaced"]), "== 0", not figures["unplaced"])
-    bounds.at_most("steps of 16 bits from the reference", figures["farthest"] * 32768, 1)
+    bounds.at_most("sounds: steps of 16 bits from the reference", figures["farthest"] * 32768, 1)
+    bounds.at_most("images: mean difference from what was drawn, of 255, the worst", figures["images_apart"], 2)
     failing = figures["failing"]
     bounds.holds("fail: the message names file, record and step",
                  all(part in failing["error"] for part in (os.path.basename(failing["file"]), f"record {failing['record']}",

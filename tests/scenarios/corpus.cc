@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "corpus.h"
 
+#include <zlib.h>
+
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -11,8 +14,10 @@
 #include <span>
 
 #include "headpond/base/random.h"
-#include "headpond/codec/image/png.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/sound/wav.h"
+#include "headpond/dataset/ops.h"
+#include "headpond/engine/loader.h"
 #include "headpond/io/record/record_writer.h"
 
 namespace headpond::scenarios {
@@ -29,14 +34,8 @@ std::string numbered(const std::string& folder, const char* form, int64_t number
 
 std::unique_ptr<RecordWriter> writer(const std::string& path) { return value_or_throw(RecordWriter::open(path)); }
 
-uint64_t hash_of(std::span<const std::byte> bytes) {
-  uint64_t sum = bytes.size();
-  for (size_t i = 0; i < bytes.size(); i += 8) {
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + i, std::min<size_t>(8, bytes.size() - i));
-    sum = mix(sum, word);
-  }
-  return sum;
+int64_t hash_of(std::string_view bytes) {
+  return static_cast<int64_t>(crc32(0, reinterpret_cast<const Bytef*>(bytes.data()), static_cast<uInt>(bytes.size())));
 }
 
 int64_t class_of(int64_t number, int64_t count) {
@@ -48,10 +47,11 @@ int64_t class_of(int64_t number, int64_t count) {
 }
 
 std::string image_payload(int64_t number, const Images& images) {
-  const auto png = value_or_throw(encode_png(image_pixels(number, image_side(number, images)), 1));
-  const int64_t head[] = {number, class_of(number, images.count), static_cast<int64_t>(hash_of(png))};
-  std::string payload(reinterpret_cast<const char*>(head), kImageHead);
-  return payload.append(reinterpret_cast<const char*>(png.data()), png.size());
+  const int64_t image_class = class_of(number, images.count);
+  const auto jpeg = value_or_throw(encode_jpeg(image_pixels(number, image_class, image_side(number, images))));
+  const std::string_view file(reinterpret_cast<const char*>(jpeg.data()), jpeg.size());
+  const int64_t head[] = {number, image_class, hash_of(file)};
+  return std::string(reinterpret_cast<const char*>(head), kImageHead).append(file);
 }
 
 }  // namespace
@@ -115,29 +115,42 @@ int64_t image_side(int64_t number, const Images& images) {
                                              static_cast<uint64_t>(images.most - images.least + 1));
 }
 
-Tensor image_pixels(int64_t number, int64_t side) {
+bool has_one_colour(int64_t row, int64_t column) { return (row + column) % 2 == 0; }
+
+uint8_t tile_value(int64_t number, int64_t row, int64_t column, int64_t channel) {
+  const auto tile = static_cast<uint64_t>((row * 64 + column) * 4 + channel);
+  return static_cast<uint8_t>(48 + mix(static_cast<uint64_t>(number), tile) % 160);
+}
+
+Tensor image_pixels(int64_t number, int64_t image_class, int64_t side) {
   Tensor pixels = Tensor::empty(DType::u8, {side, side, 3});
   uint8_t* to = pixels.mutable_as<uint8_t>().data();
+  std::array<uint8_t, 3> colour = {};
   for (int64_t y = 0; y < side; ++y) {
     for (int64_t x = 0; x < side; ++x) {
-      *to++ = static_cast<uint8_t>(x + number);
-      *to++ = static_cast<uint8_t>((x / 8 + y / 8) * 16);
-      *to++ = static_cast<uint8_t>(y * (number % 7 + 1));
+      const int64_t row = y / kTile, column = x / kTile;
+      for (int64_t c = 0; c < 3 && x % kTile == 0; ++c)
+        colour[static_cast<size_t>(c)] = tile_value(number, row, column, c);
+      const int64_t wave = (x * (image_class % 5) + y * (image_class / 5 + 1)) * 16 % 256;
+      for (const uint8_t value : colour)
+        *to++ = has_one_colour(row, column) ? value : static_cast<uint8_t>((value + wave) / 2);
     }
   }
   return pixels;
 }
 
 void write_images(const std::string& folder, const Images& images) {
+  if (!has_jpeg())
+    throw Exception(Error(ErrorKind::Unimplemented, "the images are JPEGs: built without libjpeg-turbo"));
   std::filesystem::create_directories(folder);
   const int64_t shares = kImageFiles * (kImageFiles + 1) / 2;
+  Loader payloads(range(images.count) | map([images](int64_t number) { return image_payload(number, images); }));
   int64_t first = 0;
   for (int64_t file = 0; file < kImageFiles; ++file) {
     const int64_t end = file + 1 == kImageFiles ? images.count : first + images.count * (file + 1) / shares;
     const auto out = writer(numbered(folder, "images-%02lld.tfrecord", file));
-    for (int64_t i = first; i < end; ++i) value_or_throw(out->append(image_payload(i, images)));
+    for (; first < end; ++first) value_or_throw(out->append(value_or_throw(payloads.next())[0].bytes_at(0)));
     value_or_throw(out->close());
-    first = end;
   }
 }
 
@@ -146,7 +159,7 @@ Result<ImageRecord> image_record(std::string_view record) {
   if (record.size() < kImageHead) return fail(ErrorKind::DataLoss, "an image without its head");
   std::memcpy(head, record.data(), kImageHead);
   const ImageRecord image = {head[0], head[1], record.substr(kImageHead)};
-  if (static_cast<int64_t>(hash_of(std::as_bytes(std::span(image.png)))) != head[2]) {
+  if (hash_of(image.jpeg) != head[2]) {
     return fail(ErrorKind::DataLoss, "an image with another one's hash");
   }
   return image;

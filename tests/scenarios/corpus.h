@@ -27,23 +27,28 @@ void write_records(const std::string& folder, int64_t count);
 /// The number of a record. DataLoss iff its content is not the one that belongs to the number.
 Result<int64_t> record_number(std::string_view record);
 
-/// J: images of ten classes, sorted by class, in 12 TFRecord files of uneven size, folder/images-00.tfrecord and so on.
-/// JPEG is not in this version: PNG stands for it.
+/// J: JPEGs of ten drawn classes, sorted by class, in 12 TFRecord files of uneven size, folder/images-00.tfrecord and
+/// so on. Written by all threads.
 struct Images {
   int64_t count;
-  int64_t least, most;  ///< Pixels of a side.
+  int64_t least = 96, most = 512;  ///< Pixels of a side.
 };
 void write_images(const std::string& folder, const Images& images);
 /// 350, 450, ... of 8000.
 int64_t class_size(int64_t image_class, int64_t count);
 struct ImageRecord {
   int64_t number, image_class;
-  std::string_view png;
+  std::string_view jpeg;
 };
-/// DataLoss iff the hash in the record is not that of its image.
+/// DataLoss iff the CRC32 in the record is not that of its image.
 Result<ImageRecord> image_record(std::string_view record);
-/// u8 [side, side, 3], from the number alone.
-Tensor image_pixels(int64_t number, int64_t side);
+/// What is drawn, u8 [side, side, 3]: tiles of 16 x 16 pixels, as a JPEG has them, by turns of one colour, which
+/// follows from number and tile, and with the class's pattern.
+inline constexpr int64_t kTile = 16;
+Tensor image_pixels(int64_t number, int64_t image_class, int64_t side);
+bool has_one_colour(int64_t row, int64_t column);
+/// 48 to 207.
+uint8_t tile_value(int64_t number, int64_t row, int64_t column, int64_t channel);
 int64_t image_side(int64_t number, const Images& images);
 
 /// L: texts of tokens in ten TFRecord files, folder/tokens-0.tfrecord and so on; lengths are log-normal with a median

@@ -3,11 +3,12 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 
 #include "corpus.h"
-#include "headpond/codec/image/png.h"
+#include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/sound/wav.h"
 #include "headpond/dataset/quarantine/quarantine.h"
 #include "headpond/io/file/mapped_file.h"
@@ -39,11 +40,15 @@ Corpus make_corpus(const Run& run) {
   size_t at = 7;
   for (const int64_t twin : {0, 1}) {
     const auto forms = planted_payloads(0).size();
-    for (size_t form = 0; form < forms; ++form, at += static_cast<size_t>(count) / 40) {
+    for (size_t form = 0; form < forms; ++form, at += static_cast<size_t>(count) / 50) {
       corpus.records[at] = planted_payloads(static_cast<int64_t>(at))[form];
     }
     at += static_cast<size_t>(twin) + 11;
   }
+  return corpus;
+}
+
+void write_corpus(const Corpus& corpus) {
   for (const bool clean : {false, true}) {
     for (int64_t file = 0; file < kFiles; ++file) {
       const auto out = value_or_throw(RecordWriter::open(corpus.path(file, clean)));
@@ -56,7 +61,30 @@ Corpus make_corpus(const Run& run) {
       value_or_throw(out->close());
     }
   }
-  return corpus;
+}
+
+// What a driver in another language needs: where each record is, what it is, and what it decodes to (heads.f32).
+void describe(const Corpus& corpus, JsonWriter& figures) {
+  std::ofstream heads(corpus.folder + "/heads.f32", std::ios::binary);
+  figures.key("records").begin_array();
+  size_t offset = 0;
+  for (size_t i = 0; i < corpus.records.size(); ++i) {
+    const Payload& payload = corpus.records[i];
+    if (i % corpus.in_file() == 0) offset = 0;
+    figures.begin_object().member("form", payload.form).member("decodes", payload.decodes);
+    figures.member("file", corpus.path(static_cast<int64_t>(i / corpus.in_file()), false));
+    figures.member("record", i % corpus.in_file()).member("offset", offset).end_object();
+    offset += 16 + payload.bytes.size();
+    heads.write(reinterpret_cast<const char*>(payload.head.data()), sizeof(payload.head));
+  }
+  figures.end_array().key("frames").begin_array();
+  for (const DamagedFile& file : write_damaged_files(corpus.folder + "/frames")) {
+    figures.begin_object().member("kind", file.kind).member("path", file.path).member("record", file.record);
+    figures.member("offset", file.offset).member("is_error", file.is_error);
+    member(figures, "readable", file.readable);
+    figures.end_object();
+  }
+  figures.end_array();
 }
 
 Result<Element> decode(std::string_view record) {
@@ -72,9 +100,9 @@ Result<Element> decode(std::string_view record) {
     }
     if (auto whole = decode_wav(file); !whole) return fail(whole.error());
   } else {
-    auto png = decode_png(file, {.channels = 3});
-    if (!png) return fail(png.error());
-    std::ranges::copy(png->pixels.as<uint8_t>().first(kHead), head.mutable_as<float>().begin());
+    auto image = decode_image(file, {.channels = 3});
+    if (!image) return fail(image.error());
+    std::ranges::copy(image->pixels.as<uint8_t>().first(kHead), head.mutable_as<float>().begin());
   }
   return Element{Tensor::scalar(number), head};
 }
@@ -87,21 +115,37 @@ Dataset decoded(const Corpus& corpus, bool clean = false) {
 
 const OnErrorOptions kSkip = {.policy = OnErrorPolicy::skip};
 
+// How far decoded values are from what was drawn: sounds by the farthest, images by the mean of each.
+struct Distances {
+  double sound = 0, image = 0;
+
+  void add(const Payload& drawn, std::span<const float> found) {
+    double most = 0, sum = 0;
+    for (size_t i = 0; i < kHead; ++i) {
+      const double apart = std::abs(static_cast<double>(found[i]) - drawn.head[i]);
+      most = std::max(most, apart);
+      sum += apart;
+    }
+    if (drawn.bytes[0] == 'W') {
+      sound = std::max(sound, most);
+    } else {
+      image = std::max(image, sum / kHead);
+    }
+  }
+};
+
 // What skip leaves out, by the quarantine file, and whether all others have the reference's values.
 void skipping(const Corpus& corpus, JsonWriter& figures) {
   const std::string file = corpus.folder + "/bad.jsonl";
   Loader loader(decoded(corpus) | on_error(kSkip) | batch(kRows), {.quarantine = file});
   std::set<int64_t> seen;
-  double farthest = 0;
+  Distances distances;
   for (const Batch& batch : loader) {
     for (int64_t row = 0; row < batch[0].dim(0); ++row) {
       const int64_t number = batch[0].as<int64_t>()[static_cast<size_t>(row)];
       seen.insert(number);
-      const auto& reference = corpus.records[static_cast<size_t>(number)].head;
-      for (size_t i = 0; i < kHead; ++i) {
-        const float found = batch[1].as<float>()[static_cast<size_t>(row * kHead) + i];
-        farthest = std::max(farthest, static_cast<double>(std::abs(found - reference[i])));
-      }
+      distances.add(corpus.records[static_cast<size_t>(number)],
+                    batch[1].as<float>().subspan(static_cast<size_t>(row * kHead), kHead));
     }
   }
   std::vector<std::string> left_out, planted, unplaced;
@@ -118,7 +162,8 @@ void skipping(const Corpus& corpus, JsonWriter& figures) {
                       std::to_string(i % corpus.in_file()));
     if (seen.contains(static_cast<int64_t>(i))) unplaced.push_back("delivered: " + corpus.records[i].form);
   }
-  figures.member("planted", odd + 6).member("farthest", farthest).member("delivered", seen.size());
+  figures.member("planted", odd + 6).member("farthest", distances.sound).member("images_apart", distances.image);
+  figures.member("delivered", seen.size());
   figures.member("decodable", corpus.records.size() - planted.size());
   member(figures, "left_out", left_out);
   member(figures, "undecodable", planted);
@@ -239,6 +284,7 @@ void frames(const Run& run, JsonWriter& figures) {
   for (const DamagedFile& file : write_damaged_files(run.place + "/frames")) {
     figures.begin_object().member("kind", file.kind).member("path", file.path).member("record", file.record);
     figures.member("offset", file.offset).member("is_error", file.is_error);
+    member(figures, "readable", file.readable);
     for (const OnDamage policy : {OnDamage::fail, OnDamage::skip})
       frames_under(file, run.place + "/frames/good.tfrecord", policy, figures);
     std::string error;
@@ -263,6 +309,10 @@ void stuck(const Run& run) {
 void damaged_files(const Run& run, JsonWriter& figures) {
   if (run.control()) return stuck(run);
   const Corpus corpus = make_corpus(run);
+  if (run.mode == "corpus") {
+    write_corpus(corpus);
+    return describe(corpus, figures);
+  }
   if (run.mode == "limited") {
     Loader loader(decoded(corpus) | on_error({.max_errors = 3}) | batch(kRows));
     rest_of(loader, 0);

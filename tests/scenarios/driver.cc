@@ -73,6 +73,9 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
+  } catch (const headpond::Exception& error) {
+    std::cerr << "headpond_scenarios: " << error.what() << '\n';
+    return error.error().kind() == headpond::ErrorKind::Unimplemented ? 77 : 1;  // 77: not built in, as JPEG may be.
   } catch (const std::exception& error) {
     std::cerr << "headpond_scenarios: " << error.what() << '\n';
     return 1;

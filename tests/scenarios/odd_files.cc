@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "corpus.h"
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
 #include "headpond/io/record/record_writer.h"
 
@@ -93,35 +94,103 @@ Payload payload(char kind, int64_t number, std::string form, const std::string& 
 Payload sound(int64_t number, std::string name, const WavForm& form, bool decodes = true) {
   Payload made = payload('W', number, std::move(name), wav_file(number, form), decodes);
   for (int64_t i = 0; i < std::min(kHead, form.frames); ++i) {
-    made.head[static_cast<size_t>(i)] = static_cast<float>(clip_sample(number, i)) / 32768.F;
+    const int32_t sample = clip_sample(number, i), kept = form.bits == 8 ? sample / 256 * 256 : sample;
+    made.head[static_cast<size_t>(i)] = static_cast<float>(kept) / 32768.F;
   }
   return made;
 }
 
-// The pixels of `number` in a form: channels, and 8 or 16 bits; what comes back as three channels of 8.
-Tensor pixels_of(int64_t number, int channels, DType dtype, std::array<float, kHead>& head) {
-  const Tensor rgb = image_pixels(number, kSide);
-  const auto from = rgb.as<uint8_t>();
+// What is drawn: a gradient, which a JPEG keeps to a few steps.
+uint8_t drawn(int64_t number, int64_t y, int64_t x, int64_t channel) {
+  const int64_t colours[] = {40 + 3 * x, 215 - 4 * y, 30 + 2 * x + 2 * y + number % 40, 255};
+  return static_cast<uint8_t>(colours[channel]);
+}
+
+std::array<float, kHead> drawn_head(int64_t number, bool grey = false) {
+  std::array<float, kHead> head;
+  for (int64_t i = 0; i < kHead; ++i) head[static_cast<size_t>(i)] = drawn(number, 0, i / 3, grey ? 0 : i % 3);
+  return head;
+}
+
+// The pixels of `number` in a form: channels, the last of an even number of them opaque, and 8 or 16 bits.
+Tensor pixels_of(int64_t number, int channels, DType dtype = u8) {
   Tensor made = Tensor::empty(dtype, {kSide, kSide, channels});
-  for (size_t at = 0; at < static_cast<size_t>(made.size()); ++at) {
-    const size_t pixel = at / static_cast<size_t>(channels), c = at % static_cast<size_t>(channels);
-    const bool alpha = channels % 2 == 0 && c + 1 == static_cast<size_t>(channels);
-    const uint8_t value = alpha ? 255 : from[pixel * 3 + c];
-    if (dtype == DType::u8) {
-      made.mutable_as<uint8_t>()[at] = value;
+  for (int64_t at = 0; at < made.size(); ++at) {
+    const int64_t pixel = at / channels, c = at % channels;
+    const bool alpha = channels % 2 == 0 && c + 1 == channels;
+    const uint8_t value = drawn(number, pixel / kSide, pixel % kSide, alpha ? 3 : c);
+    if (dtype == u8) {
+      made.mutable_as<uint8_t>()[static_cast<size_t>(at)] = value;
     } else {
-      made.mutable_as<uint16_t>()[at] = static_cast<uint16_t>(value * 256 + 77);
+      made.mutable_as<uint16_t>()[static_cast<size_t>(at)] = static_cast<uint16_t>(value * 256 + 77);
     }
   }
-  for (size_t i = 0; i < kHead; ++i) head[i] = static_cast<float>(channels < 3 ? from[i / 3 * 3] : from[i]);
   return made;
 }
 
-Payload image(int64_t number, std::string name, int channels = 3, DType dtype = DType::u8) {
-  std::array<float, kHead> head;
-  const auto png = value_or_throw(encode_png(pixels_of(number, channels, dtype, head), 1));
-  Payload made = payload('P', number, std::move(name), {reinterpret_cast<const char*>(png.data()), png.size()}, true);
-  made.head = head;
+std::string text_of(const std::vector<std::byte>& file) {
+  return {reinterpret_cast<const char*>(file.data()), file.size()};
+}
+
+Payload png(int64_t number, std::string name, int channels = 3, DType dtype = u8) {
+  const std::string file = text_of(value_or_throw(encode_png(pixels_of(number, channels, dtype), 1)));
+  Payload made = payload('I', number, std::move(name), file, true);
+  made.head = drawn_head(number, channels < 3);
+  return made;
+}
+
+std::string jpeg_file(int64_t number, int channels = 3, bool progressive = false) {
+  return text_of(value_or_throw(encode_jpeg(pixels_of(number, channels), {.progressive = progressive})));
+}
+
+Payload jpeg(int64_t number, std::string name, const std::string& file, bool grey = false) {
+  Payload made = payload('I', number, std::move(name), file, true);
+  made.head = drawn_head(number, grey);
+  return made;
+}
+
+std::string marker(char name, const std::string& content) {
+  const size_t size = content.size() + 2;
+  return std::string("\xFF") + name + static_cast<char>(size / 256) + static_cast<char>(size % 256) + content;
+}
+
+// Stored turned to the left, with the EXIF orientation 6, which turns it back.
+Payload turned_jpeg(int64_t number) {
+  const Tensor upright = pixels_of(number, 3);
+  Tensor stored = Tensor::empty(u8, {kSide, kSide, 3});
+  for (int64_t y = 0; y < kSide; ++y) {
+    for (int64_t x = 0; x < kSide; ++x) {
+      std::memcpy(stored.mutable_data() + ((kSide - 1 - x) * kSide + y) * 3, upright.data() + (y * kSide + x) * 3, 3);
+    }
+  }
+  const std::string tiff("II*\0\x08\0\0\0\x01\0\x12\x01\x03\0\x01\0\0\0\x06\0\0\0\0\0\0\0", 26);
+  const std::string file = text_of(value_or_throw(encode_jpeg(stored)));
+  return jpeg(number, "JPEG with an EXIF orientation",
+              file.substr(0, 2) + marker('\xE1', std::string("Exif\0\0", 6) + tiff) + file.substr(2));
+}
+
+// Of one colour, by the four inks 200, 60, 210, 240 as Adobe stores them: ink x black / 255. Each first block has the
+// difference to 128 in seven bits, all others have none.
+Payload inks_jpeg(int64_t number) {
+  std::string quantum(1, '\0'), frame("\x08\0\x28\0\x28\x04", 6), scan("\x04", 1);
+  quantum += std::string(64, '\x08');
+  for (char component = 1; component <= 4; ++component) {
+    frame += component + std::string("\x11\0", 2);
+    scan += component + std::string("\0", 1);
+  }
+  const std::string dc = std::string("\0\x01\x01", 3) + std::string(15, '\0') + '\x07';
+  const std::string ac = "\x10\x01" + std::string(16, '\0');
+  uint64_t bits = 0;
+  for (const uint64_t difference : {72, 127 - 68, 82, 112}) bits = bits << 10 | uint64_t{2} << 8 | difference << 1;
+  std::string blocks;
+  for (int byte = 4; byte >= 0; --byte) blocks += static_cast<char>(bits >> (8 * byte));
+  blocks += std::string(kSide / 8 * kSide / 8 - 1, '\0');
+  Payload made = payload('I', number, "JPEG of four inks",
+                         "\xFF\xD8" + marker('\xEE', std::string("Adobe\0\x64\0\0\0\0\0", 12)) +
+                             marker('\xDB', quantum) + marker('\xC0', frame) + marker('\xC4', dc + ac) +
+                             marker('\xDA', scan + std::string("\0\x3F\0", 3)) + blocks + "\xFF\xD9",
+                         true);
+  for (size_t i = 0; i < kHead; ++i) made.head[i] = std::array{188.F, 56.F, 198.F}[i % 3];
   return made;
 }
 
@@ -151,7 +220,9 @@ std::vector<int64_t> numbers_but(int64_t first_left_out, int64_t left_out) {
 
 }  // namespace
 
-Payload plain_payload(int64_t number) { return number % 2 == 0 ? sound(number, "plain", {}) : image(number, "plain"); }
+Payload plain_payload(int64_t number) {
+  return number % 2 == 0 ? sound(number, "plain", {}) : jpeg(number, "plain", jpeg_file(number));
+}
 
 std::vector<Payload> planted_payloads(int64_t number) {
   std::vector<Payload> all = {
@@ -165,18 +236,23 @@ std::vector<Payload> planted_payloads(int64_t number) {
       sound(number, "wav with an odd chunk", {.before = chunk("note", 13)}),
       sound(number, "wav whose header says more", {.declared_more = 4000}, false),
       sound(number, "wav without frames", {.frames = 0}),
-      image(number, "grey png", 1),
-      image(number, "grey png with alpha", 2),
-      image(number, "png with alpha", 4),
-      image(number, "png of 16 bits", 3, DType::u16),
+      jpeg(number, "progressive JPEG", jpeg_file(number, 3, true)),
+      jpeg(number, "grey JPEG", jpeg_file(number, 1), true),
+      inks_jpeg(number),
+      turned_jpeg(number),
+      png(number, "PNG under a JPEG's name"),
+      png(number, "grey PNG with alpha", 2),
+      png(number, "PNG with alpha", 4),
+      png(number, "PNG of 16 bits", 3, u16),
   };
-  const std::string whole = image(number, "").bytes.substr(1 + sizeof(int64_t));
-  std::string flipped = whole;
-  flipped[whole.size() / 2] = static_cast<char>(flipped[whole.size() / 2] ^ 4);
-  all.push_back(payload('P', number, "png, truncated", cut(whole, whole.size() / 3), false));
-  all.push_back(payload('P', number, "png with a flipped bit", flipped, false));
-  all.push_back(payload('P', number, "png of zero bytes", "", false));
-  all.push_back(payload('P', number, "JPEG under a PNG's name", "\xFF\xD8\xFF\xE0 JFIF", false));
+  const std::string file = png(number, "").bytes.substr(1 + sizeof(int64_t));
+  std::string flipped = file;
+  flipped[file.size() / 2] = static_cast<char>(flipped[file.size() / 2] ^ 4);
+  all.push_back(payload('I', number, "JPEG, truncated", cut(jpeg_file(number), 40), false));
+  all.push_back(payload('I', number, "JPEG of zero bytes", "", false));
+  all.push_back(payload('I', number, "PNG, truncated", cut(file, file.size() / 3), false));
+  all.push_back(payload('I', number, "PNG with a flipped bit", flipped, false));
+  all.push_back(payload('I', number, "JPEG of its first bytes", "\xFF\xD8\xFF\xE0 JFIF", false));
   return all;
 }
 
@@ -196,7 +272,7 @@ std::vector<DamagedFile> write_damaged_files(const std::string& folder) {
        cut(good, 700)},
       {{"an empty file", "", -1, -1, {}, false}, ""},
       {{"garbage after the end", "", kRecords, end, numbers_but(kRecords, 0)}, good + "not a record at all"},
-      {{"gzip with a plain name", "", -1, -1, {}}, gzip},
+      {{"gzip with a plain name", "", -1, -1, numbers_but(kRecords, 0), false}, gzip},
   };
   std::vector<DamagedFile> files;
   for (const auto& [file, bytes] : all) {

@@ -11,14 +11,15 @@ namespace headpond::scenarios {
 
 inline constexpr int64_t kHead = 64;  ///< Values that a check looks at.
 
-/// A sound or an image as it lies in a record: 'W' or 'P', the number, the file.
+/// A sound or an image as it lies in a record: 'W' or 'I', the number, the file.
 struct Payload {
   std::string form;
   std::string bytes;
   bool decodes = true;
-  std::array<float, kHead> head = {};  ///< The first values of what it decodes to; images as three channels of 8 bits.
+  /// The first values of what it decodes to, of images as three channels of 8 bits, as they were drawn: a JPEG is near.
+  std::array<float, kHead> head = {};
 };
-/// A plain sound for an even number, a plain image for an odd one.
+/// A plain sound for an even number, a plain JPEG for an odd one.
 Payload plain_payload(int64_t number);
 /// One of each unusual or damaged form.
 std::vector<Payload> planted_payloads(int64_t number);
@@ -27,7 +28,7 @@ std::vector<Payload> planted_payloads(int64_t number);
 struct DamagedFile {
   std::string kind;
   std::string path;
-  int64_t record = -1;  ///< The damaged one; -1: none, or the whole file.
+  int64_t record = -1;  ///< The damaged one; -1: none.
   int64_t offset = -1;  ///< Where that begins.
   /// The numbers of what can be read all the same.
   std::vector<int64_t> readable = {};

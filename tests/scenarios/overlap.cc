@@ -118,7 +118,7 @@ void waiting(const Run& run, const Clips& files, JsonWriter& figures) {
 
 void overlap(const Run& run, JsonWriter& figures) {
   const Clips files = {run.place + "/clips", run.full ? 3000 : 600};
-  write_clips(files.folder, files.count);
+  if (run.mode == "corpus") return write_clips(files.folder, files.count);
   balanced(run, files, figures);
   if (!run.control()) starved(run, files, figures);
   waiting(run, files, figures);

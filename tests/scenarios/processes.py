@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,6 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 import check_timeline  # noqa: E402
 
 LIMIT_S = 600
+NOT_BUILT_IN = 77  # The driver's status.
+DRIVER_IN_PYTHON = str(pathlib.Path(__file__).resolve().parent / "python" / "driver.py")
 
 
 class Missed(Exception):
@@ -25,14 +28,16 @@ class Skipped(Exception):
 
 
 class Driver:
-    """The driver with the folder of one scenario."""
+    """A driver with the folders of one scenario: `place` is its own, `files` that of the corpus, which all modes and both
+    interfaces share. `python`: the interpreter that has the package, for the driver in Python; None: the one in C++."""
 
-    def __init__(self, program, number, full, place):
-        self.program, self.number, self.full, self.place = program, number, full, place
+    def __init__(self, program, number, full, place, files, python=None):
+        self.program, self.number, self.full, self.place, self.files, self.python = program, number, full, place, files, python
 
     def command(self, mode, values):
         pairs = [word for name, value in values.items() for word in ("--with", f"{name}={value}")]
-        return [self.program, str(self.number), mode, "--place", self.place] + (["--full"] if self.full else []) + pairs
+        driver = [self.program] if self.python is None else [self.python, DRIVER_IN_PYTHON]
+        return [*driver, str(self.number), mode, "--place", self.place] + (["--full"] if self.full else []) + pairs
 
     def start(self, mode, kept="kept", **values):
         """A process; `kept` is its folder for what Headpond keeps of files."""
@@ -47,7 +52,7 @@ class Driver:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            raise Missed(f"{process.args[2]}: no end after {limit} s") from None
+            raise Missed(f"{' '.join(process.args[1:4])}: no end after {limit} s") from None
         return process.returncode, output, errors
 
     def run(self, mode, kept="kept", **values):
@@ -55,19 +60,36 @@ class Driver:
 
     def read(self, process):
         status, output, errors = self.finish(process)
+        if status == NOT_BUILT_IN:
+            raise Skipped(errors.strip())
         if status != 0:
-            raise Missed(f"{process.args[2]}: status {status}: {errors.strip()[-500:]}")
+            raise Missed(f"{' '.join(process.args[1:4])}: status {status}: {errors.strip()[-500:]}")
         return {**json.loads(output), "errors": errors}
 
     def figures(self, mode, kept="kept", **values):
         return self.read(self.start(mode, kept, **values))
+
+    def corpus(self):
+        """Puts the files that the driver in C++ writes into the place, with what it says of them as corpus.json, and returns that."""
+        said = pathlib.Path(self.files, "corpus.json")
+        if not said.exists():
+            writer = Driver(self.program, self.number, self.full, self.files, self.files)
+            said.write_text(json.dumps(writer.figures("corpus")), encoding="utf-8")
+        shutil.copytree(self.files, self.place, copy_function=os.link, dirs_exist_ok=True)
+        return json.loads(said.read_text(encoding="utf-8"))
 
 
 def one(driver, mode):
     return driver.figures(mode)
 
 
+def with_files(driver, mode):
+    driver.corpus()
+    return driver.figures(mode)
+
+
 def shuffle_quality(driver, mode):
+    driver.corpus()
     figures = driver.figures(mode)
     if mode == "ours":
         peaks = [driver.figures(kind)["peak_kib"] for kind in ("memory_shuffled", "memory_plain")]
@@ -79,7 +101,8 @@ def starved_trainer(driver, mode):
     figures = driver.figures(mode)
     if mode == "ours":
         folder = pathlib.Path(figures["folder"])
-        figures["json"] = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))["pipelines"][0]
+        if driver.python is None:  # RunLog, which writes the file, is C++'s.
+            figures["json"] = json.loads((folder / "verdict.json").read_text(encoding="utf-8"))["pipelines"][0]
         figures["timeline_faults"] = check_timeline.check((folder / "timeline.json").read_bytes())[0]
     return figures
 
@@ -93,7 +116,7 @@ def memory_ceiling(driver, mode):
 
 def first_batch(driver, mode):
     """By what is measured, figures of processes of their own, which take turns."""
-    driver.figures("corpus")
+    driver.corpus()
     rounds = range(-1, 5)  # The first one warms up.
     if mode == "control":
         firsts = [(driver.figures("eager")["first_batch_s"], driver.figures("listing")["listing_s"]) for _ in rounds][1:]
@@ -142,7 +165,7 @@ def joined(driver, seed, kills, **values):
 
 
 def exact_resume(driver, mode):
-    driver.figures("corpus")
+    driver.corpus()
     choose = random.Random(9)
     extra = {"producer": 1} if mode == "control" else {}
     pairs = 4 if mode == "control" else 100 if driver.full else 16
@@ -163,6 +186,7 @@ def exact_resume(driver, mode):
 
 
 def damaged_files(driver, mode):
+    driver.corpus()
     if mode == "control":
         try:
             driver.finish(driver.start("control"), limit=10)
@@ -176,7 +200,7 @@ def damaged_files(driver, mode):
 
 def interrupt(driver, after_s):
     """(seconds from the signal to the end, whether it ended well and left nothing)."""
-    with subprocess.Popen([driver.program, "13", "victim"], cwd=driver.place, stdin=subprocess.DEVNULL,
+    with subprocess.Popen(driver.command("victim", {}), cwd=driver.place, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True) as victim:
         ready = victim.stderr.readline() == "ready\n"
         time.sleep(after_s)
@@ -202,7 +226,7 @@ def errors_and_stops(driver, mode):
         return figures
     choose = random.Random(5)
     with tempfile.TemporaryDirectory() as place:
-        alone = Driver(driver.program, 13, driver.full, place)
+        alone = Driver(driver.program, 13, driver.full, place, place, driver.python)
         shared = set(os.listdir("/dev/shm")) if os.path.isdir("/dev/shm") else set()
         ends = [interrupt(alone, choose.uniform(0, 0.3)) for _ in range(50 if driver.full else 12)]
         more = set(os.listdir("/dev/shm")) - shared if shared else set()
@@ -223,7 +247,7 @@ def flip_a_byte(folder):
 
 
 def cache_life(driver, mode):
-    images = driver.figures("corpus")["images"]
+    images = driver.corpus()["images"]
     if mode == "control":  # The key does not have what changed: the function's version is the old one.
         driver.figures("epochs", folder="a")
         return {"images": images, "changed": driver.figures("epochs", folder="a", brighter=9)}

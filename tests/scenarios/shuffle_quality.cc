@@ -141,9 +141,11 @@ void memory(const Run& run, JsonWriter& figures) {
 
 void shuffle_quality(const Run& run, JsonWriter& figures) {
   if (run.mode.starts_with("memory")) return memory(run, figures);
-  write_images(run.place, run.full ? Images{kLabels, 96, 512} : Images{kLabels, 16, 48});
+  if (run.mode == "corpus") {
+    write_images(run.place, {.count = kLabels});
+    return write_records(run.place, kRecords);
+  }
   if (run.control()) return classes(labels(run) | shuffle(100), 9, figures);
-  write_records(run.place, kRecords);
   classes(labels(run) | shuffle(), 9, figures);
   const Dataset all = records(run);
   first_batches(all, figures);

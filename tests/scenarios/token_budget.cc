@@ -81,10 +81,15 @@ double padded_share(const std::vector<int64_t>& counts, const std::vector<int64_
 }
 
 // Shapes from each twentieth text and the longest that may come, as a user would choose them.
-Step fixed_shapes() {
-  std::vector<int64_t> boundaries, sizes, sample = lengths_of(0, 20);
+std::vector<int64_t> chosen_shapes() {
+  std::vector<int64_t> sample = lengths_of(0, 20);
   ++sample[kLongestText];
-  for (const int64_t end : best_shapes(sample)) {
+  return best_shapes(sample);
+}
+
+Step fixed_shapes() {
+  std::vector<int64_t> boundaries, sizes;
+  for (const int64_t end : chosen_shapes()) {
     boundaries.push_back(end + 1);
     sizes.push_back(kBudget / end);
   }
@@ -221,10 +226,11 @@ void oversized(JsonWriter& figures) {
   figures.end_object();
 }
 
+int64_t clips(const Run& run) { return run.full ? 3000 : 300; }
+
 // W within a minute of padded sound a batch.
 void sounds(const Run& run, JsonWriter& figures) {
-  const int64_t count = run.full ? 3000 : 300, budget = 60 * kClipRate;
-  write_clips(run.place + "/clips", count);
+  const int64_t count = clips(run), budget = 60 * kClipRate;
   const auto read = [](std::string_view path) -> Result<Tensor> {
     auto file = read_file(std::string(path));
     if (!file) return fail(file.error());
@@ -245,10 +251,25 @@ void sounds(const Run& run, JsonWriter& figures) {
   figures.member("batches", batches).end_object();
 }
 
+// What a driver in another language needs.
+void describe(JsonWriter& figures) {
+  std::vector<int64_t> lengths(kTexts);
+  for (int64_t i = 0; i < kTexts; ++i) lengths[static_cast<size_t>(i)] = text_length(i);
+  const auto counts = lengths_of(0, 1);
+  member(figures, "lengths", lengths);
+  member(figures, "shapes", chosen_shapes());
+  member(figures, "boundaries", narrow_boundaries());
+  figures.member("best_shapes_waste", padded_share(counts, best_shapes(counts)));
+}
+
 }  // namespace
 
 void token_budget(const Run& run, JsonWriter& figures) {
-  write_tokens(run.place, kTexts);
+  if (run.mode == "corpus") {
+    write_tokens(run.place, kTexts);
+    write_clips(run.place + "/clips", clips(run));
+    return describe(figures);
+  }
   const Dataset all = texts(run);
   if (run.control()) {  // A budget of the texts' own tokens.
     epochs("bucket", all | batch_by_size(kBudget, "tokens", {.sum_of_sizes = true}), see_rows, figures);

@@ -264,7 +264,10 @@ void without_data(JsonWriter& figures) {
 }  // namespace
 
 void uneven_shards(const Run& run, JsonWriter& figures) {
-  for (const int64_t shards : {1, 2, 3, 5, 7}) write_shards_of(run, shards);
+  if (run.mode == "corpus") {
+    for (const int64_t shards : {1, 2, 3, 5, 7}) write_shards_of(run, shards);
+    return;
+  }
   combinations(run, figures);
   if (run.control()) return file_loads(figures);
   loads(run, figures);
