@@ -27,7 +27,7 @@ int64_t setting(const char* name, int64_t otherwise) {
   return given == nullptr ? otherwise : std::atoll(given);
 }
 
-// Ends the program when no round has ended for half a minute.
+// Ends the program when no round has ended for two minutes.
 class Progress {
  public:
   void round_ended() { ++rounds_; }
@@ -35,13 +35,13 @@ class Progress {
 
  private:
   void watch(const std::stop_token& stop) const {
-    constexpr int kPatience = 300;
+    constexpr int kPatience = 1200;
     int64_t before = -1;
     for (int since = 0; !stop.stop_requested(); std::this_thread::sleep_for(milliseconds(100))) {
       since = rounds_ == before ? since + 1 : 0;
       before = rounds_;
       if (since < kPatience) continue;
-      std::fprintf(stderr, "hangs: no progress for 30 s after round %lld\n", static_cast<long long>(before));
+      std::fprintf(stderr, "hangs: no progress for 120 s after round %lld\n", static_cast<long long>(before));
       std::abort();
     }
   }

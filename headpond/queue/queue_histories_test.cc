@@ -262,7 +262,7 @@ INSTANTIATE_TEST_SUITE_P(Types, Histories, ::testing::ValuesIn(kTypes), name_of_
 // When rapidcheck tries the smallest plan that failed once more, the schedule may be another: the smallest history is
 // kept.
 TEST_P(Histories, AreThoseOfAQueueThatMakesOneStepAtATime) {
-  const Watchdog watchdog("histories", std::chrono::seconds(100 + 20 * plans()));
+  const Watchdog watchdog("histories", std::chrono::seconds(300 + 20 * plans()));
   History wrong;
   int64_t overlapping = 0;
   int64_t left = 200 * plans();  // With those that are smaller.

@@ -231,7 +231,7 @@ int64_t races() {
 }
 
 TEST(Races, NothingHangsNothingLeaksNothingIsLostOrComesTwice) {
-  const Watchdog watchdog("races", std::chrono::seconds(100 + races() / 100));
+  const Watchdog watchdog("races", std::chrono::seconds(300 + races() / 50));
   const int64_t before = BufferPool::shared().stats().bytes_in_use;
   Races all(races(), false);
   const Found found = all.run();

@@ -95,7 +95,7 @@ inline std::vector<int64_t> drain(Queue queue) {
 /// Ends the program with a message unless it is gone in time: a test that hangs says where.
 class Watchdog {
  public:
-  explicit Watchdog(std::string what, std::chrono::seconds patience = std::chrono::seconds(100))
+  explicit Watchdog(std::string what, std::chrono::seconds patience = std::chrono::seconds(300))
       : thread_([this, what = std::move(what), patience] {
           std::unique_lock lock(mu_);
           if (gone_.wait_until(lock, std::chrono::system_clock::now() + patience, [this] { return done_; })) return;
