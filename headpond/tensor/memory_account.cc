@@ -129,4 +129,12 @@ void MemoryAccount::keep(Buffer& block) {
   move(note, block, internal::current_counts);
 }
 
+void MemoryAccount::set_only_user(Buffer& block) {
+  BlockNote::of(block).has_the_memory.store(true, std::memory_order_relaxed);
+}
+
+bool MemoryAccount::is_only_user(Buffer& block) {
+  return BlockNote::of(block).has_the_memory.load(std::memory_order_relaxed);
+}
+
 }  // namespace headpond

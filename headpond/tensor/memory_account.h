@@ -48,6 +48,10 @@ class MemoryAccount {
   /// Moves a block that has an account to the one that the calling thread allocates for, if there is one. Later calls
   /// of take() and keep() leave it there: others see the block, but this account keeps it.
   static void keep(Buffer& block);
+  /// Says of the owner of another library's memory (Tensor::from_memory) that nobody else uses that memory. No account
+  /// counts it, so who keeps elements for long keeps a copy instead, which lies in a pool, and lets go of it.
+  static void set_only_user(Buffer& block);
+  static bool is_only_user(Buffer& block);
 
  private:
   internal::BlockCounts* const counts_;

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <new>
 
+#include "headpond/tensor/memory_account.h"
 #include "nanobind/stl/string.h"
 #include "python/src/python.h"
 
@@ -238,7 +239,9 @@ Tensor numbers(nb::object array, DType dtype, Share share) {
   if (shares) {
     const void* const data = PyArray_DATA(own);
     PyObject* const kept = array.release().ptr();
-    return Tensor::from_memory(data, dtype, shape, [kept] { drop(kept); });
+    Tensor shared = Tensor::from_memory(data, dtype, shape, [kept] { drop(kept); });
+    if (share == Share::if_its_own) MemoryAccount::set_only_user(*shared.owner());
+    return shared;
   }
   Tensor copy = Tensor::empty(dtype, shape);
   if (size > 0) std::memcpy(copy.mutable_data(), PyArray_DATA(own), size);

@@ -293,6 +293,24 @@ def draw(x, rng):
     return {"x": x, "r": rng.random(3)}
 
 
+def test_a_cache_of_what_functions_return_counts_for_the_memory():
+    def calls_with(memory):
+        calls = []
+
+        def blob(number):
+            calls.append(number)
+            return np.full(1 << 20, number, np.uint8)
+
+        blobs = hp.range(40).map(blob, output=(hp.u8, (None,))).cache()
+        with hp.Loader(blobs, epochs=3, memory=memory) as loader:
+            while loader.next() is not None:
+                pass
+        return len(calls)
+
+    assert calls_with(16 << 20) > 80, "half of the memory has room for 8 of 40"
+    assert calls_with(1 << 30) == 40, "control: all are kept"
+
+
 def test_rng_depends_on_seed_epoch_and_element_only():
     def drawn(threads, seed, skip=0):
         loader = hp.Loader(hp.range(40).map(draw).shuffle(), epochs=2, seed=seed, threads=threads)

@@ -29,7 +29,9 @@ void own_memory(Element& element) {
 void keep_memory(Element& element) {
   own_memory(element);
   for (size_t i = 0; i < element.size(); ++i) {
-    if (Buffer* const block = element[i].owner()) MemoryAccount::keep(*block);
+    Buffer* const block = element[i].owner();
+    if (block != nullptr && MemoryAccount::is_only_user(*block)) element[i] = copy_of(element[i]);
+    if (Buffer* const kept = element[i].owner()) MemoryAccount::keep(*kept);
   }
 }
 

@@ -41,5 +41,28 @@ TEST(OwnMemory, WhatIsKeptIsCountedForWhoKeepsIt) {
   EXPECT_EQ(other.bytes(), 0);
 }
 
+// Memory of another library is in no pool, so without a copy it would count for nobody.
+TEST(OwnMemory, OfMemoryThatNobodyElseUsesACopyIsKept) {
+  MemoryAccount keeper;
+  std::vector<uint8_t> values(1000, 7);
+  int released = 0;
+  const auto kept = [&](bool is_only_user) {
+    Tensor tensor = Tensor::from_memory(values.data(), DType::u8, {1000}, [&] { ++released; });
+    if (is_only_user) MemoryAccount::set_only_user(*tensor.owner());
+    Element element = {std::move(tensor)};
+    const MemoryAccount::Scope scope(&keeper);
+    keep_memory(element);
+    return element;
+  };
+  const Element copy = kept(true);
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(keeper.bytes(), 1000 + 64);
+  EXPECT_EQ(copy[size_t{0}].values<uint8_t>()[999], 7);
+  const Element shared = kept(false);
+  EXPECT_EQ(released, 1) << "control: the program has it, too";
+  EXPECT_EQ(shared[size_t{0}].data(), reinterpret_cast<const std::byte*>(values.data()));
+  EXPECT_EQ(keeper.bytes(), 1000 + 64);
+}
+
 }  // namespace
 }  // namespace headpond::internal
