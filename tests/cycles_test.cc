@@ -46,20 +46,20 @@ int64_t memory() {
   return pages * sysconf(_SC_PAGESIZE);
 }
 
-// Of one that ends the system lists more or less until it is gone, which takes longer than others wait for it.
+// A thread that has ended stays listed for a moment after others joined it.
 bool ends(const std::filesystem::path& thread) {
   constexpr uint64_t kExiting = 4;  // PF_EXITING of the kernel.
   std::string all;
   std::getline(std::ifstream(thread / "stat"), all);
-  std::istringstream behind_the_name(all.substr(std::min(all.rfind(')') + 1, all.size())));
+  std::istringstream after_the_name(all.substr(std::min(all.rfind(')') + 1, all.size())));
   std::string skipped;
-  for (int field = 0; field < 6; ++field) behind_the_name >> skipped;
+  for (int field = 0; field < 6; ++field) after_the_name >> skipped;
   uint64_t flags = kExiting;  // It is gone.
-  behind_the_name >> flags;
+  after_the_name >> flags;
   return (flags & kExiting) != 0;
 }
 
-// The least of several looks, if the system does not say which ones end.
+// The least of several looks: a thread may be gone between them.
 int64_t threads() {
   int64_t least = INT64_MAX;
   for (int look = 0; look < 50; ++look) {

@@ -22,6 +22,7 @@ namespace {
 
 using internal::becomes_true;
 using internal::busy_us;
+using internal::is_so_in_one_run;
 using internal::pause_ms;
 
 // Takes all; the program sleeps for `step_ms` after each batch.
@@ -144,12 +145,12 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
     return x;
   });
   // Where the machine is busy, the one that should be the faster may get no processor: then once more.
-  EXPECT_TRUE(becomes_true([&] {
+  EXPECT_TRUE(is_so_in_one_run([&] {
     Loader starved(range(60) | slow, {.threads = 1});
     const StageTotals totals = take_all(starved).stages.at(0).totals;
     return totals.starved_ns > 20e6 && totals.late > 30;
   }));
-  EXPECT_TRUE(becomes_true([&] {
+  EXPECT_TRUE(is_so_in_one_run([&] {
     Loader full(range(60) | slow, {.threads = 2, .run_ahead = 2});
     const StageTotals totals = take_all(full, 5).stages.at(0).totals;
     return totals.full_ns > 50e6 && totals.late < 30;
@@ -217,7 +218,7 @@ TEST(LoaderTotals, SayHowFullAStageWasForEachSide) {
 TEST(LoaderTotals, SayThatMemoryIsShort) {
   const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
                         {.output = {{"", i64, {10'000}}}});
-  EXPECT_TRUE(becomes_true([&] {  // Unless threads get so little of the processors that memory is never short.
+  EXPECT_TRUE(is_so_in_one_run([&] {  // Unless threads get so little of the processors that memory is never short.
     Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
     return take_all(loader, 5).stages.at(0).totals.refused_ns > 20e6;
   }));
@@ -367,7 +368,7 @@ TEST(LoaderSteps, SayWhatTheProgramDidItself) {
   const StepStats alone = steps(0);
   EXPECT_GE(alone.helped_ns, 10 * 2 * 500e3);
   EXPECT_LE(alone.helped_ns, alone.call_ns);
-  EXPECT_TRUE(becomes_true([&] { return steps(1).helped_ns < 5e6; }))
+  EXPECT_TRUE(is_so_in_one_run([&] { return steps(1).helped_ns < 5e6; }))
       << "control: a worker takes what is dear, as soon as it has a processor";
 }
 
@@ -399,7 +400,8 @@ TEST(LoaderSteps, APauseIsNotPartOfAStep) {
     pause_ms(50);
     return take_all(loader).steps.work_ns;
   };
-  EXPECT_TRUE(becomes_true([&] { return work_ns(true) < 50e6; })) << "unless others have the processor in each step";
+  EXPECT_TRUE(is_so_in_one_run([&] { return work_ns(true) < 50e6; }))
+      << "unless others have the processor in each step";
   EXPECT_GE(work_ns(false), 50e6) << "control";
 }
 
@@ -453,7 +455,8 @@ TEST(LoaderDiagnose, MayBeAskedByAnotherThread) {
     for (; !ended; ++asked) {
       const ReasonCode code = loader.diagnose().code;
       const bool is_short = now_ns() - began < 2'000'000'000;  // Too short for a reason, unless others are busy.
-      EXPECT_TRUE(code == ReasonCode::none || !is_short) << to_string(code);
+      const bool is_known = code == ReasonCode::machine_busy || code == ReasonCode::cpu_bound;
+      EXPECT_TRUE(code == ReasonCode::none || (is_known && !is_short)) << to_string(code);
       pause_ms(1);
     }
   });

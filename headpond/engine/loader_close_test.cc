@@ -231,7 +231,7 @@ TEST(LoaderTryNext, GetsABatchThatThreadsCompute) {
 }
 
 TEST(LoaderTryNext, IsOneCallFromTheFirstPollOn) {
-  std::atomic<int64_t> asked = 0;  // So many batches: the next one is not made before it was polled for in vain.
+  std::atomic<int64_t> asked = 0;  // Batch x is made only after a poll for it has found nothing.
   const Dataset slow = range(3) | map([&asked](int64_t x) {
                          becomes_true([&] { return asked > x; });
                          pause_ms(x == 0 ? 0 : 30);

@@ -258,7 +258,7 @@ TEST(LoaderTrace, AnErrorSaysWhatItIs) {
 
 TEST(LoaderTrace, AWaitSaysForWhichBatch) {
   std::vector<Event> waits;
-  EXPECT_TRUE(becomes_true([&] {  // Where the machine is busy each batch may be ready before it is asked for.
+  EXPECT_TRUE(is_so_in_one_run([&] {  // Where the machine is busy each batch may be ready before it is asked for.
     const Recording recording;
     Loader loader(range(3) | map([](int64_t x) {
                     pause_ms(20);
@@ -293,7 +293,7 @@ TEST(LoaderTrace, AWaitSaysWhatKindItIs) {
     }
   };
   // Where the machine is busy the first batch may be ready before it is asked for, so that there is no wait at startup.
-  EXPECT_TRUE(becomes_true([&] {
+  EXPECT_TRUE(is_so_in_one_run([&] {
     run();
     return kinds.contains("startup") && kinds.contains("sustained");
   }));
@@ -306,7 +306,7 @@ TEST(LoaderTrace, WhatMemoryRefusesIsSaid) {
   const Step wide = map([](int64_t x) { return Tensor::from(std::vector<int64_t>(10'000, x), {10'000}); },
                         {.output = {{"", DType::i64, {10'000}}}});
   std::vector<Event> refused;
-  ASSERT_TRUE(becomes_true([&] {  // Unless threads get so little of the processors that memory is never short.
+  ASSERT_TRUE(is_so_in_one_run([&] {  // Unless threads get so little of the processors that memory is never short.
     const Recording recording;
     Loader loader(range(40) | wide, {.threads = 2, .memory = 250'000});
     while (loader.next()) pause_ms(5);

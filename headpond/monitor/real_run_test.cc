@@ -122,8 +122,8 @@ TEST(LoaderRun, LeavesATimelineWithItsThreadsSpansAndWindows) {
                           batch(8);
   std::string name;
   // On a busy machine each batch may be ready when it is asked for: then once more.
-  for (int tries = 0; tries < 100 && !is_recorded("wait for a batch"); ++tries) {
-    trace::start();
+  for (int runs = 0; runs == 0 || (runs < 5 && !is_recorded("wait for a batch")); ++runs) {
+    trace::start();  // Forgets what was recorded.
     Loader loader(dataset, {.threads = 2, .consumer_helps = false});
     WaitAccount account;
     int64_t steps = 0;

@@ -5,7 +5,7 @@ on an otherwise idle machine, then with a busy process for each CPU beside them.
 
 races.py PROGRAM [--rounds N] [--run N] [--idle | --busy]
 
-Exits with 1 iff a run fails: an element is lost or comes twice, or nothing goes on for half a minute.
+Exits with 1 iff a run fails: an element is lost or comes twice, or nothing goes on for two minutes.
 """
 import argparse
 import os

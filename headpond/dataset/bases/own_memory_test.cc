@@ -57,7 +57,7 @@ TEST(OwnMemory, OfMemoryThatNobodyElseUsesACopyIsKept) {
   const Element copy = kept(true);
   EXPECT_EQ(released, 1);
   EXPECT_EQ(keeper.bytes(), 1000 + 64);
-  EXPECT_EQ(copy[size_t{0}].values<uint8_t>()[999], 7);
+  EXPECT_EQ(copy[size_t{0}].as<uint8_t>()[999], 7);
   const Element shared = kept(false);
   EXPECT_EQ(released, 1) << "control: the program has it, too";
   EXPECT_EQ(shared[size_t{0}].data(), reinterpret_cast<const std::byte*>(values.data()));

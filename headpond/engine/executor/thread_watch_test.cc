@@ -103,7 +103,7 @@ TEST(ThreadWatch, LooksAtThreadsWhileTheProgramWaits) {
   watching.wait_until_it_looks();
   const SeenInWaits seen = watching.seen();
   EXPECT_GT(seen.own_cpu_ns, 0);
-  EXPECT_TRUE(becomes_true([&] {  // It may lose the processor between its looks at the two clocks.
+  EXPECT_TRUE(is_so_in_one_run([&] {  // It may lose the processor between its looks at the two clocks.
     watching.wait_until_it_looks();
     return watching.seen().process_cpu_ns >= 0.9 * watching.seen().own_cpu_ns;
   }));

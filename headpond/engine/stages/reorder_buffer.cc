@@ -446,7 +446,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {
   if (!kCounts || !account_.task_ended(task, run)) return;
   if (unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
-  // Nothing is made ahead of a program that makes its batches itself: it is not as far ahead as it goes.
+  // Nothing is made ahead of a program that makes its batches itself, so the stage is never full.
   const bool makes_none_ahead = host_.consumer.is_inline() || (host_.threads == 0 && !host_.has_io_threads());
   if (makes_none_ahead && host_.options.run_ahead != 0) return;
   const Room room = this->room();

@@ -73,7 +73,8 @@ struct HuffmanTable {
   /// For a table of coefficients, by the bits of `look`.
   struct Pairs {
     std::array<ValuePair, size_t{1} << kLookBits> values;
-    /// Their bits() again: the next look waits for nothing else, and these take a quarter of the processor's cache.
+    /// Their bits() again: the next look waits for these only. They take 8 KiB, so they stay near the processor; the
+    /// values take 32.
     std::array<uint8_t, size_t{1} << kLookBits> bits;
   };
   Pairs pairs;

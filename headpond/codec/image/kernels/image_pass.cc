@@ -115,7 +115,7 @@ class ImageMaking {
     const bool flips = geometry_.flips_rows;
     if (decode_ != nullptr && normalize == nullptr && !flips) {
       const Shape shape = {base_.height, base_.width, channels_};
-      // Without a target each call of make() gives other memory.
+      // Without a target each make() builds a new tensor, which may lie where the last one did, without its pixels.
       return decode(base_, call_.make(0, dtype_, shape), call_.has_target(0, dtype_, shape));
     }
     ImageView view;
