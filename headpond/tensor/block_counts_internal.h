@@ -69,7 +69,7 @@ struct BlockCounts {
 struct BlockNote {
   std::atomic<BlockCounts*> counts = nullptr;  // Null: it is not counted.
   std::atomic<bool> is_kept = false;
-  std::atomic<bool> has_the_memory = false;  // Of another library, which nobody else has: see MemoryAccount.
+  std::atomic<bool> is_only_user = false;  // Of memory of another library: see MemoryAccount.
 
   static constexpr size_t kPlace = 32;
   static_assert(sizeof(Buffer) <= kPlace);

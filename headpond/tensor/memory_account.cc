@@ -130,11 +130,11 @@ void MemoryAccount::keep(Buffer& block) {
 }
 
 void MemoryAccount::set_only_user(Buffer& block) {
-  BlockNote::of(block).has_the_memory.store(true, std::memory_order_relaxed);
+  BlockNote::of(block).is_only_user.store(true, std::memory_order_relaxed);
 }
 
 bool MemoryAccount::is_only_user(Buffer& block) {
-  return BlockNote::of(block).has_the_memory.load(std::memory_order_relaxed);
+  return BlockNote::of(block).is_only_user.load(std::memory_order_relaxed);
 }
 
 }  // namespace headpond

@@ -97,15 +97,20 @@ class Loader:
     def next(self) -> Any:
         """The next batch, of whatever epoch; None after the last one."""
         batch = self._core.next()
+        if self._after_loop is not None or self._shared_epochs is not None:
+            self._moved()
         return None if batch is None else self._out(batch)
 
     def try_next(self) -> Any:
         """The same; raises DeadlineExceededError, with no cause, if it is not ready."""
         batch = self._core.try_next()
+        if self._after_loop is not None or self._shared_epochs is not None:
+            self._moved()
         return None if batch is None else self._out(batch)
 
     def flat(self) -> _core.Batches:
         """All batches that are left, of all epochs."""
+        self._moves_on()
         return self._batches(-1)
 
     def __iter__(self) -> _core.Batches:
@@ -133,9 +138,11 @@ class Loader:
         """The epochs that are left, each an iterable of batches. What a loop leaves of an epoch is dropped when the next epoch is
         asked for; another call of epochs() goes on after the last batch."""
         while (epoch := self._core.epoch_left) >= 0:
+            self._moves_on()
             yield self._batches(epoch)
             if self._core.epoch_left == epoch:
                 self._core.next_epoch()
+            self._moved()
 
     def next_epoch(self) -> None:
         """Leaves out the rest of this epoch."""
@@ -223,7 +230,7 @@ class Loader:
             yield tuple(batch[field] for field in fields)
 
     def to_torch(self) -> LoaderDataset:
-        """A torch IterableDataset for DataLoader(batch_size=None), which has this Loader's state."""
+        """A torch IterableDataset for DataLoader(batch_size=None), whose iterators have this Loader's state."""
         from .torch import LoaderDataset
         return LoaderDataset(self)
 
@@ -239,6 +246,12 @@ class Loader:
         self._after_loop = None
         self._tell_workers()
 
+    def _moves_on(self) -> None:
+        """Batches are read from here on, so that workers can begin no epoch until it is known again where this is."""
+        self._after_loop = None
+        if self._shared_epochs is not None:
+            self._shared_epochs.move(max(self._core.epoch_left, 0), is_begin=False)
+
     def _tell_workers(self) -> None:
         """What they read next: what the next loop here would."""
         if self._shared_epochs is None:
@@ -251,7 +264,7 @@ class Loader:
         self._shared_epochs.move(epoch if epoch >= 0 else self._epochs or 0, is_begin)
 
     def _begin_in_worker(self, seed: int, workers: int, worker: int) -> tuple[int, bool, Error | None]:
-        """The epoch, whether a worker begins one for the first time, and why it cannot be read."""
+        """The epoch, whether no worker has begun one before, and why it cannot be read."""
         assert self._shared_epochs is not None
         try:
             for name, value in self._not_for_workers.items():
@@ -268,7 +281,8 @@ class Loader:
         self._shared_epochs.restored(epoch)
 
     def _of_worker(self, worker: int, workers: int) -> Loader:
-        """One of every n-th batch, with a part of the threads and of the memory. It has any epoch, as an endless one may not be empty."""
+        """One of every n-th batch, with a part of the threads and of the memory. Its epochs have no end that matters: a Loader
+        without end is refused where the part has no batch."""
         given = dict(self._for_workers)
         threads = len(os.sched_getaffinity(0)) if given["threads"] is None else given["threads"]
         given["threads"] = max(1, threads // workers) if threads > 0 else threads

@@ -34,8 +34,9 @@ class SharedEpochs:
         for the workers of an iteration, and seldom for those of two."""
         with self._changed() as table:
             if not table["is_begin"]:
-                raise FailedPreconditionError("Loader: its state is in the middle of an epoch, which workers of a DataLoader cannot share: "
-                                              "use num_workers=0, or a StatefulDataLoader's own state")
+                raise FailedPreconditionError("Loader: it is in the middle of an epoch, or flat(), tuples() or epochs() read on, and workers of a "
+                                              "DataLoader begin whole epochs: set_epoch() says which, or use num_workers=0, or a "
+                                              "StatefulDataLoader's own state")
             for one in table["begun"]:  # The oldest one first: this worker may be late.
                 if one["seed"] == seed and one["workers"] == workers and not one["there"] >> worker & 1:
                     break
@@ -54,7 +55,8 @@ class SharedEpochs:
 
     def after_workers(self) -> int | None:
         """The epoch after those that workers have begun; None if they have begun none since move()."""
-        table = self._read()
+        with self._locked(fcntl.LOCK_SH):
+            table = self._read()
         return int(table["epoch"]) if table["begun"] else None
 
     def _read(self) -> dict[str, Any]:
@@ -62,14 +64,22 @@ class SharedEpochs:
         return table
 
     def _write(self, table: dict[str, Any]) -> None:
-        os.pwrite(self._file.fileno(), json.dumps(table).encode().ljust(_SIZE), 0)
+        text = json.dumps(table).encode()
+        if len(text) > _SIZE:
+            raise FailedPreconditionError("Loader: too many workers of a DataLoader")
+        os.pwrite(self._file.fileno(), text.ljust(_SIZE), 0)
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        fcntl.lockf(self._file, how)  # The process's own: a worker that is killed gives it up.
+        try:
+            yield
+        finally:
+            fcntl.lockf(self._file, fcntl.LOCK_UN)
 
     @contextmanager
     def _changed(self) -> Iterator[dict[str, Any]]:
-        fcntl.lockf(self._file, fcntl.LOCK_EX)  # The process's own: a worker that is killed gives it up.
-        try:
+        with self._locked(fcntl.LOCK_EX):
             table = self._read()
             yield table
             self._write(table)
-        finally:
-            fcntl.lockf(self._file, fcntl.LOCK_UN)

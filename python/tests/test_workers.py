@@ -115,6 +115,51 @@ def test_set_epoch_and_loops_here_move_the_workers(persistent):
     assert taken(batches) == expected[3]
 
 
+def test_reading_on_here_moves_the_workers():
+    data = hp.range(40).shuffle().batch(5)
+    expected = epochs_of(data, 8)
+    loader = hp.Loader(data, seed=3, epochs=8)
+    batches = data_loader(loader, 2)
+    loader.set_epoch(3)
+    for epoch, _ in zip(loader.epochs(), range(2), strict=False):
+        taken(epoch)
+    assert loader.epoch == 4
+    loader.set_epoch(5)
+    assert taken(batches) == expected[5]
+    loader.set_epoch(6)
+    loader.next()
+    with pytest.raises(hp.FailedPreconditionError, match="in the middle of an epoch"):
+        taken(batches)
+    loader.set_epoch(2)
+    assert len(taken(loader.flat())) == 6 * len(expected[0])
+    with pytest.raises(hp.FailedPreconditionError, match=r"flat\(\)"):
+        taken(batches)
+
+
+@pytest.mark.parametrize("read_on", [hp.Loader.next, lambda loader: next(loader.flat()), lambda loader: next(loader.tuples("x"))])
+def test_calls_after_a_loop_count_before_there_are_workers(read_on):
+    data = hp.from_tensor_slices({"x": np.arange(40)}).batch(5)
+    loader = hp.Loader(data, epochs=4)
+    assert len(list(loader)) == 8
+    read_on(loader)
+    with pytest.raises(hp.FailedPreconditionError, match="in the middle of an epoch"):
+        list(data_loader(loader, 2))
+
+
+def test_the_parent_may_look_while_workers_begin():
+    table = SharedEpochs()
+    child = os.fork()
+    if child == 0:
+        for seed in range(2000):
+            table.begin(seed, 2, seed % 2)
+        os._exit(0)
+    looks = 0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        assert (table.after_workers() or 0) >= 0
+        looks += 1
+    assert looks > 0 and table.after_workers() == 2000
+
+
 def test_a_loop_that_was_left_before_counts():
     data = hp.range(40).shuffle().batch(5)
     loader = hp.Loader(data, seed=3, epochs=2)

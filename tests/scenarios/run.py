@@ -173,6 +173,9 @@ def main():
         print(NO_PYTHON, flush=True)
         args.interfaces.remove("python")
     reports = [report for number in args.numbers or SCENARIOS for report in run(args, number)]
+    if not reports:
+        print("scenarios: none of these is for this interface", flush=True)
+        return 3
     passed, skipped = (sum(report[word] for report in reports) for word in ("passed", "skipped"))
     print(f"scenarios: {passed} of {len(reports)} passed" + (f", {skipped} skipped" if skipped else ""))
     asked_for_python = args.interface == "python" or os.environ.get("CI") == "true"
