@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Scenario 12: damaged and unusual files under each policy, decoded by a function of Python."""
 import json
+import math
 import os
 import pathlib
 import time
@@ -59,9 +60,12 @@ def skipping(corpus):
             seen.add(number)
             apart = np.abs(head - corpus.heads[number])
             is_sound = corpus.records[number]["form"].startswith("wav") or (corpus.records[number]["form"] == "plain" and number % 2 == 0)
-            sound, image = max(sound, float(apart.max()) * is_sound), max(image, float(apart.mean()) * (not is_sound))
+            if is_sound:
+                sound = max(sound, float(apart.max()) if np.isfinite(apart).all() else math.inf)
+            else:
+                image = max(image, float(apart.mean()) if np.isfinite(apart).all() else math.inf)
     entries = entries_of(file)
-    unplaced = [one["cause"] for one in entries if (one["offset"] or -1) < 0 or "decode" not in one["cause"] or one["position"] is None]
+    unplaced = [one["cause"] for one in entries if one["offset"] is None or one["offset"] < 0 or "decode" not in one["cause"] or one["position"] is None]
     planted = [f"{one['file']} {one['record']}" for one in corpus.records if not one["decodes"]]
     unplaced += [f"delivered: {one['form']}" for i, one in enumerate(corpus.records) if not one["decodes"] and i in seen]
     return {"planted": sum(one["form"] != "plain" for one in corpus.records) + 6, "farthest": sound, "images_apart": image,

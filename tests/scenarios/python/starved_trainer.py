@@ -28,10 +28,12 @@ def after_a_buffer(loader):
     buffer = queue.Queue(4)
 
     def fill():
-        while (batch := loader.next()) is not None:
-            buffer.put(batch)
-        buffer.put(None)
-    threading.Thread(target=fill).start()
+        try:
+            while (batch := loader.next()) is not None:
+                buffer.put(batch)
+        finally:
+            buffer.put(None)
+    threading.Thread(target=fill, daemon=True).start()
     return buffer.get
 
 
