@@ -163,7 +163,7 @@ class Dataset(Operators):
         map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
         map(hp.expr("x / 255")): an expression; with `into` it adds or replaces that field.
         map(hp.parse_example({...})): a parser of elements that are messages; map("record", hp.parse_example({...})): of a field that is
-        one, in whose place its fields are then.
+        one, which its fields replace.
         """
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]

@@ -63,7 +63,7 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
 }
 
 
-IN_PYTHON = {  # number: what is left out beside that; 20 is about C++
+IN_PYTHON = {  # number: what else the Python form leaves out; 20 has none
     **{number: () for number in SCENARIOS if number != 20},
     2: ("the verdict as JSON: RunLog, which writes it, is C++'s",),
 }
