@@ -126,6 +126,7 @@ struct BufferPool::State {
   static constexpr size_t kStripes = 8;
   static constexpr int64_t kSmall = 32 << 10;
   static constexpr int64_t kMostSlack = 64 << 10;
+  static constexpr int64_t kSpare = 32 << 20;
 
   struct alignas(64) Stripe {
     Mutex mu;
@@ -134,6 +135,7 @@ struct BufferPool::State {
     int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
     std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Requests served from each class.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
+    int64_t most_in_use HEADPOND_GUARDED_BY(mu) = 0;  // Bytes of the pool's buffers at once, as this stripe saw them.
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
     // Not yet added to `in_use` and `cached`.
     int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
@@ -226,6 +228,22 @@ struct BufferPool::State {
     }
   }
 
+  struct Unneeded {
+    Buffer* block = nullptr;
+    size_t size = 0;
+  };
+  int64_t in_use_now(const Stripe& stripe) const HEADPOND_REQUIRES(stripe.mu) {
+    return in_use.load(std::memory_order_relaxed) + stripe.new_in_use;
+  }
+
+  Unneeded take_oldest(Stripe& stripe, uint32_t size_class) HEADPOND_REQUIRES(stripe.mu) {
+    std::vector<Buffer*>& blocks = stripe.free[size_class];
+    const Unneeded found{blocks.front(), class_size(size_class)};
+    blocks.erase(blocks.begin());
+    count(stripe, 0, -static_cast<int64_t>(found.size));
+    return found;
+  }
+
   // Null if none is free; then `crowded` says whether a new block and the free ones of other sizes exceed the limit.
   // `size_class` is that of the block, or of the one to allocate.
   Buffer* take_free(Stripe& stripe, size_t total, uint32_t& size_class, bool& crowded) {
@@ -241,21 +259,18 @@ struct BufferPool::State {
       count(stripe, bytes, 0);
       ++stripe.stats.allocations;
       const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-      crowded = free_now > 0 && in_use.load(std::memory_order_relaxed) + stripe.new_in_use + free_now >
-                                    max_bytes.load(std::memory_order_relaxed);
+      crowded = free_now > 0 && in_use_now(stripe) + free_now > max_bytes.load(std::memory_order_relaxed);
+      stripe.most_in_use = std::max(stripe.most_in_use, in_use_now(stripe));
       return nullptr;
     }
     ++stripe.stats.reuses;
     count(stripe, bytes, -bytes);
+    stripe.most_in_use = std::max(stripe.most_in_use, in_use_now(stripe));
     Buffer* const block = stripe.free[size_class].back();
     stripe.free[size_class].pop_back();
     return block;
   }
 
-  struct Unneeded {
-    Buffer* block = nullptr;
-    size_t size = 0;
-  };
   // Takes a large block off its list if it stayed free while 32 requests were served from its class. Each call checks a
   // few classes. In each it looks at the block that has been free for longest, because the newest is reused first. A
   // block that is needed less than once in 32 requests costs little to allocate again.
@@ -264,14 +279,44 @@ struct BufferPool::State {
     constexpr uint64_t kMany = 32;
     for (uint32_t i = 0; i < kLooks; ++i) {
       stripe.looked_at = stripe.looked_at + 1 < kClasses ? stripe.looked_at + 1 : kFirstMapped;
-      std::vector<Buffer*>& blocks = stripe.free[stripe.looked_at];
+      const std::vector<Buffer*>& blocks = stripe.free[stripe.looked_at];
       if (blocks.empty() || stripe.taken[stripe.looked_at] - blocks.front()->size_ < kMany) continue;
-      const Unneeded found{blocks.front(), class_size(stripe.looked_at)};
-      blocks.erase(blocks.begin());
-      count(stripe, 0, -static_cast<int64_t>(found.size));
-      return found;
+      return take_oldest(stripe, stripe.looked_at);
     }
     return {};
+  }
+
+  // Elements that differ in size need blocks of many classes, of each at other times. Their free blocks would add up to
+  // far more than was ever in use at once, and to more in each epoch. So a new large block takes the place of free ones
+  // beyond that; in steps, as the most that is in use at once grows a little for a long time. kSpare is for programs
+  // that need a little of several classes in turn.
+  void make_place(Stripe& stripe) {
+    if (hooks.release) return;
+    for (Unneeded other = take_surplus(stripe); other.block != nullptr; other = take_surplus(stripe))
+      system_free(other.block, other.size);
+  }
+  Unneeded take_surplus(Stripe& stripe) {
+    MutexLock lock(stripe.mu);
+    const int64_t at_once = stripe.most_in_use + kSpare;
+    const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(at_once)) / 8);
+    const int64_t most = (at_once + step - 1) / step * step;
+    const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
+    if (in_use_now(stripe) + free_now <= most) return {};
+    const uint32_t least_needed = least_needed_class(stripe);
+    return least_needed < kClasses ? take_oldest(stripe, least_needed) : Unneeded{};
+  }
+  // Of the large ones, whose oldest free block stayed free while most requests were served from its class.
+  static uint32_t least_needed_class(const Stripe& stripe) HEADPOND_REQUIRES(stripe.mu) {
+    uint32_t found = kClasses;
+    uint64_t most = 0;
+    for (uint32_t i = kFirstMapped; i < kClasses; ++i) {
+      if (stripe.free[i].empty()) continue;
+      const uint64_t served = stripe.taken[i] - stripe.free[i].front()->size_;
+      if (found < kClasses && served <= most) continue;
+      found = i;
+      most = served;
+    }
+    return found;
   }
 
   static bool keep_free(std::vector<Buffer*>& blocks, Buffer* block) noexcept {
@@ -382,6 +427,7 @@ BufferRef BufferPool::allocate(size_t size) {
   void* block = state_->take_free(stripe, size + Buffer::kHeader, size_class, crowded);
   if (block == nullptr) {
     if (crowded) state_->trim();
+    if (size_class >= kFirstMapped) state_->make_place(stripe);
     try {
       block = state_->get_block(class_size(size_class));
     } catch (...) {

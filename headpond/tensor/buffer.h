@@ -88,10 +88,10 @@ struct BlockHooks {
 };
 
 /// Allocates buffers, and keeps returned ones for the next request of similar size, last in, first out (a block in the
-/// processor's cache is faster; a new block from the system costs a page fault every 4 KiB). A block is larger than
-/// what was asked for by a quarter at most, or is one of 128 bytes. Free blocks of 128 KiB and more that were not
-/// needed for a while go back to the system, but for those of hooks. Thread-safe; threads that use small blocks do not
-/// wait for each other. Buffers may outlive the pool.
+/// processor's cache is faster; a new block costs page faults). A block is larger than what was asked for by a quarter
+/// at most, or is one of 128 bytes. Free blocks of 128 KiB and more, but for those of hooks, go back to the system if
+/// they were not needed for a while, or if a block of another size is needed and all exceed the most that was in use at
+/// once by 32 MiB and an eighth. Thread-safe; threads with small blocks do not wait for each other. It may be outlived.
 class BufferPool {
  public:
   /// Caches at most `max_cached_bytes` of free blocks, and none while free blocks and those in use exceed `max_bytes`;

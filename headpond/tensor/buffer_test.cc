@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <latch>
 #include <memory>
 #include <new>
@@ -142,6 +143,46 @@ TEST(BufferPool, LargeBlocksThatAreNotNeededGoBack) {
   BufferPool pool, soon;
   EXPECT_EQ(kept_after(soon, 31), 4) << "control: they may be needed yet";
   EXPECT_EQ(kept_after(pool, 1000), 1);
+}
+
+struct MostMiB {
+  int64_t in_use = 0, in_use_and_free = 0, of_first_round = 0;
+};
+
+// While a pool serves buffers of 1 to 8 MiB, of which the newest `at_once` are in use.
+MostMiB most_of(BufferPool& pool, size_t at_once, int rounds) {
+  MostMiB most;
+  std::deque<BufferRef> in_use;
+  uint64_t random = 1;
+  for (int round = 0; round < rounds; ++round) {
+    for (int i = 0; i < 200; ++i) {
+      random = random * 6364136223846793005 + 1442695040888963407;
+      in_use.push_back(pool.allocate((size_t{1} << 20) + (random >> 33) % (size_t{7} << 20)));
+      if (in_use.size() > at_once) in_use.pop_front();
+      const BufferPoolStats stats = pool.stats();
+      most.in_use = std::max(most.in_use, stats.bytes_in_use >> 20);
+      most.in_use_and_free = std::max(most.in_use_and_free, (stats.bytes_in_use + stats.bytes_cached) >> 20);
+    }
+    if (round == 0) most.of_first_round = most.in_use_and_free;
+  }
+  return most;
+}
+
+TEST(BufferPool, FreeBlocksOfManySizesStayNearWhatWasInUseAtOnce) {
+  BufferPool pool;
+  const MostMiB most = most_of(pool, 64, 8);
+  EXPECT_GT(most.in_use_and_free, most.in_use) << "some are kept";
+  EXPECT_LE(most.in_use_and_free, (most.in_use + 32) * 9 / 8);
+  EXPECT_EQ(most.in_use_and_free, most.of_first_round) << "it does not grow with the number of requests";
+  EXPECT_GT(pool.stats().reuses, 2 * pool.stats().allocations);
+}
+
+TEST(BufferPool, ALittleOfSeveralSizesInTurnStaysFree) {
+  BufferPool pool;
+  for (int round = 0; round < 10; ++round) {
+    for (const size_t mib : {1, 3, 7}) (void)pool.allocate(mib << 20);
+  }
+  EXPECT_EQ(pool.stats().allocations, 3);
 }
 
 // Hooks that count their blocks, and give at most `most` bytes of them.

@@ -16,6 +16,7 @@ namespace {
 constexpr int64_t kBlobs = 600, kLeast = 100'000, kMost = 8'000'000;
 constexpr int64_t kBudget = int64_t{1} << 30;
 constexpr int64_t kPausedEpoch = 2;  // The third.
+constexpr int64_t kStepUs = 2000;    // Of a device, so that an epoch has more than one sample.
 
 int64_t bytes_of(int64_t blob) {
   return kLeast + static_cast<int64_t>(mix(7, static_cast<uint64_t>(blob)) % (kMost - kLeast + 1));
@@ -99,6 +100,7 @@ void take_all(Loader& loader, const Run& run, MemoryOverTime& memory, JsonWriter
     const auto bytes = (*batch)[0].as<uint8_t>();
     if (run.control()) kept.emplace_back(std::as_bytes(bytes).begin(), std::as_bytes(bytes).end());
     if (kept.size() > kKept) kept.pop_front();
+    sleep_us(kStepUs);
     if (taken != kPausedEpoch * kBlobs + kBlobs / 2) continue;
     pause_for(run.full ? 20 : 4, memory);
     memory.begin("epoch " + std::to_string(epoch));

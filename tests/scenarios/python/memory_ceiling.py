@@ -9,11 +9,12 @@ import headpond as hp
 import numpy as np
 import reference
 
-from frame import proportional_bytes
+from frame import proportional_bytes, sleep_us
 
 BLOBS, LEAST, MOST = 600, 100_000, 8_000_000
 BUDGET = 1 << 30
 PAUSED_EPOCH = 2  # The third.
+STEP_US = 2000  # Of a device, so that an epoch has more than one sample.
 BLOB = (hp.u8, (None,))
 
 
@@ -66,6 +67,7 @@ def take_all(loader, run, memory):
         if run.control:
             kept.append(values.copy())
         del values
+        sleep_us(STEP_US)
         if loader.epoch == PAUSED_EPOCH and of_epoch[PAUSED_EPOCH] == BLOBS // 2:
             pause_for(20 if run.full else 4, memory)
     return {"blobs_of_epoch": [of_epoch[epoch] for epoch in sorted(of_epoch)]}
