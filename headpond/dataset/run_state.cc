@@ -118,7 +118,10 @@ bool has_no_end(const Node& node) {
 }  // namespace
 
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed) {
-  const std::string plan = identity_of(dataset);
+  return save(state, identity_of(dataset), seed);
+}
+
+std::string save(const RunState& state, const std::string& plan, uint64_t seed) {
   const char version = state.in_order.empty() ? kVersion : kVersionInOrder;
   SavedRun run{fingerprint(plan), seed, state, plan.substr(0, kPlanBytes)};
   StateVisitor visitor;

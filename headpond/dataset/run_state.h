@@ -35,6 +35,8 @@ struct SavedRun {
 /// plan's text up to 4 KiB, in version 2 also the numbers of in_order after their count, and the CRC-32C of all before
 /// it. Version 1 is written if there are none.
 std::string save(const RunState& state, const Dataset& dataset, uint64_t seed);
+/// The same, of a dataset whose identity_of() is `plan`.
+std::string save(const RunState& state, const std::string& plan, uint64_t seed);
 /// DataLoss iff the state is damaged; FailedPrecondition iff it is of another version of the format.
 Result<SavedRun> read_state(std::string_view saved);
 /// The same, and FailedPrecondition, with the first difference, iff the state is of another plan.

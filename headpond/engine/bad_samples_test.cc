@@ -208,6 +208,27 @@ TEST(BadSamples, AreEachWrittenOnceInAnyOrderOfDelivery) {
   }
 }
 
+TEST(BadSamples, GoToTheDiskBeforeAStateThatIsNotThereAtOnce) {
+  const test::TempFolder folder;
+  Loader loader(range(40) | doubting() | skipping(), {.threads = 2, .quarantine = folder.file("bad")});
+  EXPECT_FALSE(loader.state_at_once()) << "the plan's text is not made yet";
+  const std::string before = loader.state();
+  EXPECT_EQ(loader.state_at_once(), before);
+  int late = 0;
+  while (loader.next()) {
+    const std::optional<std::string> at_once = loader.state_at_once();
+    late += at_once ? 0 : 1;
+    const std::string state = loader.state();
+    if (at_once) EXPECT_EQ(*at_once, state);
+    EXPECT_EQ(loader.state_at_once(), state) << "nothing is left to be written";
+  }
+  EXPECT_GT(late, 0);
+  EXPECT_LT(late, 10);
+  Loader without(range(40) | doubting() | skipping(), {.threads = 2});
+  (void)without.state();
+  while (without.next()) EXPECT_TRUE(without.state_at_once()) << "control: failures go to no disk";
+}
+
 TEST(BadSamples, KeepTheBatchWhileTheFileCannotBeWritten) {
   const test::TempFolder folder;
   Loader loader(range(20) | doubting() | skipping(), {.threads = 2, .quarantine = folder.file("bad")});

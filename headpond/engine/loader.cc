@@ -12,6 +12,7 @@
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
+#include "headpond/dataset/lazy.h"
 #include "headpond/dataset/migrate/in_order.h"
 #include "headpond/dataset/ops/options.h"
 #include "headpond/dataset/ops/structure/hints.h"
@@ -361,7 +362,7 @@ struct Loader::Run {
   std::string text_of(const internal::RunState& at) {
     if (auto synced = failures.sync(); !synced) log(LogLevel::warning, synced.error().to_string());
     trace::instant("checkpoint", trace::Category::step, {&kBatchArgs, {static_cast<int64_t>(at.epoch), at.index}});
-    return internal::save(at, dataset, options.seed);
+    return internal::save(at, identity.get(), options.seed);
   }
 
   Result<Batch> give(Element& out) {
@@ -381,6 +382,7 @@ struct Loader::Run {
   const Dataset dataset;
   std::optional<Dataset> in_order;  // Runs this epoch instead of `dataset`: its plan changed on the way.
   const LoaderOptions options;
+  const Lazy<std::string> identity{[d = dataset] { return internal::identity_of(d); }};  // For states.
   const Element::Names names;
   internal::FailureLog failures;
   const std::shared_ptr<Engine> engine;
@@ -458,6 +460,10 @@ void Loader::close() {
   run_->close();
 }
 std::string Loader::state() const { return run().text_of(run_->state); }
+std::optional<std::string> Loader::state_at_once() const {
+  if (!run().identity.is_known() || !run_->failures.is_synced()) return std::nullopt;
+  return run_->text_of(run_->state);
+}
 Loader::Position Loader::position() const {
   return Position(std::make_shared<const internal::RunState>(run().state), run_->number);
 }

@@ -103,6 +103,10 @@ class Loader {
 
   /// The position after the last batch that next() returned: the same bytes as those of Sequence::state() there.
   std::string state() const;
+  /// The same. Nothing if that could take long: the first time, when the plan's text is made, for which files may be
+  /// looked at, and when failures must go to the disk before. For bindings: the call waits for no other thread, so they
+  /// need not let others run.
+  std::optional<std::string> state_at_once() const;
   /// The same point, for state() later: for a program that takes batches before it uses them, as DeviceFeed does.
   /// Cheap: it writes nothing down.
   Position position() const;

@@ -470,6 +470,39 @@ def test_who_saves_all_the_time_takes_turns_with_next():
     assert sorted(between)[45] <= 3
 
 
+def test_a_state_keeps_the_interpreters_lock():
+    """Who gives it up waits for it again, beside functions that take it."""
+    def function(x):
+        time.sleep(0.0005)
+        return x
+
+    def turns_of_others(call):
+        before = turns[0]
+        for _ in range(50):
+            call()
+        return turns[0] - before
+
+    def count():
+        while not ended.is_set():
+            turns[0] += 1
+            time.sleep(0)
+
+    turns, ended, other, interval = [0], threading.Event(), threading.Thread(target=lambda: count()), sys.getswitchinterval()
+    with hp.Loader(hp.range(100_000).map(function, output=(hp.i64, ())).batch(4), threads=2) as loader:
+        loader.next()
+        state = loader.state_dict()  # The plan's text is made.
+        sys.setswitchinterval(10)
+        other.start()
+        try:
+            kept, given_up = turns_of_others(loader.state_dict), turns_of_others(lambda: time.sleep(0.0001))
+        finally:
+            ended.set()
+            sys.setswitchinterval(interval)
+            other.join()
+        assert loader.state_dict() == state
+    assert (kept, given_up > 0) == (0, True), "control: sleep gives it up"
+
+
 SLOW_DISK = """
 import os, signal, sys, threading, time
 import headpond as hp

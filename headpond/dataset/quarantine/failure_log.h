@@ -32,6 +32,8 @@ class FailureLog {
   Result<void> write();
   /// Brings them to the disk: called before a state is saved, so that a state knows no more than the file.
   Result<void> sync();
+  /// sync() has nothing to do.
+  bool is_synced() const { return !unsynced_; }
   /// Counts of all failures that were added so far, by on_error, in order of their first failures.
   const std::vector<FailedCounts>& counts() const { return counts_; }
 
