@@ -72,7 +72,8 @@ Dataset build_padded_batch(const PlanStep& step) {
 
 Dataset build_distribute(const PlanStep& step) {
   constexpr std::array kPolicies = {UnevenBatch::wrap, UnevenBatch::pad, UnevenBatch::drop};
-  DistributeOptions options{.uneven = kPolicies.at(step.args.choice("uneven", {"wrap", "pad", "drop"}))};
+  DistributeOptions options{.uneven = kPolicies.at(step.args.choice("uneven", {"wrap", "pad", "drop"})),
+                            .mask_key = step.args.text("mask_key", "")};
   const int64_t world_size = step.args.integer("world_size"), rank = step.args.integer("rank");
   if (step.args.has("cost_field")) {
     if (step.args.has("cost_func")) step.args.refuse("cost_func", "stands beside cost_field: one of them is needed");
@@ -117,6 +118,7 @@ Dataset build_batch_by_size(const PlanStep& step) {
   put_batches(step, options);
   options.sum_of_sizes = step.args.flag("sum_of_sizes", false);
   options.max_elements = step.args.integer("max_elements", 0);
+  options.window = step.args.integer("window", 0);
   if (step.args.has("bucket_boundaries")) options.bucket_boundaries = integers(step.args, "bucket_boundaries");
   const IntegerOf size = integer_of("batch_by_size", step.input(), step.args.text("size_func"), step.name);
   options.name = size.label;
