@@ -117,7 +117,7 @@ VIOLATIONS = "bucket: batches above the budget"
 
 
 def token_budget(figures, bounds):
-    limits = {"bucket": 0.06, "boundaries": 0.06, "shapes": 1.1 * figures.get("best_shapes_waste", 1), "pack": 0.03}
+    limits = {"bucket": 0.06, "shapes": 1.1 * figures.get("best_shapes_waste", 1), "pack": 0.03}
     for name, limit in limits.items():
         if name not in figures:
             continue

@@ -47,7 +47,7 @@ SCENARIOS = {  # number: (how its figures are made, check, what the control must
     14: (processes.one, bounds.slow_sample, ("in order, share of the ideal",), ()),
     16: (processes.with_files, bounds_of_files.uneven_shards, (bounds_of_files.WRONG, bounds_of_files.LOAD), ()),
     17: (processes.with_files, bounds_of_files.token_budget, (bounds_of_files.VIOLATIONS,),
-         ("a window of 2,000 records when packing: 32 open rows take its place, and leave less padding",)),
+         ("windows of 4,000 and 2,000 records: buckets by boundaries, and 32 open rows, take their place",)),
     18: (processes.cache_life, bounds_of_files.cache_life, (bounds_of_files.STALE,), ()),
     19: (processes.one, bounds_of_files.true_lengths, (bounds_of_files.DISJOINT,),
          ("a line of the log when a source of mix, which has exact shares, ends",

@@ -13,7 +13,7 @@
 namespace headpond::scenarios {
 namespace {
 
-constexpr int64_t kTexts = 100'000, kBudget = 16'384, kShapes = 24, kWindow = 4000;
+constexpr int64_t kTexts = 100'000, kBudget = 16'384, kShapes = 24;
 const Spec kTokens = {{"tokens", i32, {kUnknown}}};
 
 Dataset texts(const Run& run) {
@@ -199,7 +199,7 @@ void oversized(JsonWriter& figures) {
                         {i == 70 ? 20'000 : 100});
   };
   const Dataset all = range(200) | map(make, {.output = kTokens, .name = "make"});
-  const std::map<std::string, Dataset> modes = {{"bucket", all | batch_by_size(kBudget, "tokens", {.window = kWindow})},
+  const std::map<std::string, Dataset> modes = {{"bucket", all | batch_by_size(kBudget, "tokens")},
                                                 {"shapes", all | fixed_shapes()},
                                                 {"pack", all | pack(kBudget)}};
   figures.key("oversized").begin_object();
@@ -278,9 +278,7 @@ void token_budget(const Run& run, JsonWriter& figures) {
   }
   const auto counts = lengths_of(0, 1);
   figures.member("best_shapes_waste", padded_share(counts, best_shapes(counts)));
-  mode("bucket", all | batch_by_size(kBudget, "tokens", {.window = kWindow}), see_rows, figures);
-  mode("boundaries", all | batch_by_size(kBudget, "tokens", {.bucket_boundaries = narrow_boundaries()}), see_rows,
-       figures);
+  mode("bucket", all | batch_by_size(kBudget, "tokens", {.bucket_boundaries = narrow_boundaries()}), see_rows, figures);
   mode("shapes", all | fixed_shapes(), see_rows, figures);
   mode("pack", all | pack(kBudget, {.fit = PackFit::best_fit, .num_packing_bins = 32}), see_packed, figures);
   oversized(figures);

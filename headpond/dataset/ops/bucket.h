@@ -35,10 +35,6 @@ struct BatchBySizeOptions {
   int64_t max_elements = 0;  ///< Most elements of a batch; 0: as many as fit.
   std::vector<int64_t> bucket_boundaries =
       {};  ///< A batch has elements of one bucket, as in bucket_by_sequence_length.
-  /// Instead of buckets: so many elements are held, 1 to 16,384, and a batch has the oldest of them and those that are
-  /// next to it in size, the smaller ones first. Nearly all batches are then full, with little padding, and come in no
-  /// order of size. Not with drop_remainder. 0: none.
-  int64_t window = 0;
   std::map<std::string, Shape> padded_shapes = {};
   std::map<std::string, PadWith> padding_values = {};
   bool no_padding = false;

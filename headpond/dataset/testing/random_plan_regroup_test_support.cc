@@ -69,12 +69,7 @@ Dataset size_step(Random& random, const Dataset& input, const PlanChoice& choice
                              .drop_remainder = one_in(random, 2),
                              .name = "size",
                              .version = static_cast<int>(divisor)};
-  if (one_in(random, 3)) {
-    options.window = among(random, 1, 20);
-    options.drop_remainder = false;
-  } else if (one_in(random, 2)) {
-    options.bucket_boundaries = {3, 5};
-  }
+  if (one_in(random, 2)) options.bucket_boundaries = {3, 5};
   if (!is_number(input.spec())) return input;
   return input | batch_by_size(
                      most, [divisor](int64_t x) { return x < 0 ? 1 : x % divisor; }, options);

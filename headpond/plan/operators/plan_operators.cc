@@ -340,7 +340,7 @@ std::vector<PlanOperator> regrouping() {
       {"batch_by_size",
        follows,
        {"max_size", "size_func", "sum_of_sizes", "max_elements", "bucket_boundaries", "padded_shapes", "padding_values",
-        "no_padding", "drop_remainder", "window"},
+        "no_padding", "drop_remainder"},
        build_batch_by_size},
       {"dynamic_bucket",
        follows,

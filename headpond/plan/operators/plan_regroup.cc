@@ -118,7 +118,6 @@ Dataset build_batch_by_size(const PlanStep& step) {
   put_batches(step, options);
   options.sum_of_sizes = step.args.flag("sum_of_sizes", false);
   options.max_elements = step.args.integer("max_elements", 0);
-  options.window = step.args.integer("window", 0);
   if (step.args.has("bucket_boundaries")) options.bucket_boundaries = integers(step.args, "bucket_boundaries");
   const IntegerOf size = integer_of("batch_by_size", step.input(), step.args.text("size_func"), step.name);
   options.name = size.label;

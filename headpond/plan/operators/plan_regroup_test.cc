@@ -45,8 +45,6 @@ TEST(PlanRegroup, BatchesBySize) {
          {R"("x":[0,1])", R"("x":[2])", R"("x":[3])", R"("x":[4])"});
   expect(range(5) + step("batch_by_size", "max_size = 6, size_func = 'x', sum_of_sizes = true"),
          {R"("x":[0,1,2,3])", R"("x":[4])"});
-  expect(range(5) + step("batch_by_size", "max_size = 4, size_func = 'x', window = 2"),
-         {R"("x":[0,1])", R"("x":[2])", R"("x":[3])", R"("x":[4])"});
   expect(range(4) + step("batch_by_size", "max_size = 9, size_func = 'x', max_elements = 1, bucket_boundaries = [2]"),
          {R"("x":[0])", R"("x":[1])", R"("x":[2])", R"("x":[3])"});
 }

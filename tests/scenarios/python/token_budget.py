@@ -11,7 +11,7 @@ import numpy as np
 import corpus
 from frame import digest, digest_of_rest, must_next
 
-TEXTS, BUDGET, WINDOW = 100_000, 16_384, 4000
+TEXTS, BUDGET = 100_000, 16_384
 
 
 def texts(place):
@@ -106,8 +106,7 @@ def oversized(ends):
     """A text of 20,000 tokens among others: what comes for it, and whether the others stay."""
     made = hp.range(200).map(text_with_a_long_one, output=(hp.i32, (None,)))
     found = {}
-    kinds = {"bucket": made.batch_by_size(BUDGET, "x", window=WINDOW), "shapes": fixed_shapes(made, ends), "pack": made.pack(BUDGET)}
-    for name, dataset in kinds.items():
+    for name, dataset in {"bucket": made.batch_by_size(BUDGET, "x"), "shapes": fixed_shapes(made, ends), "pack": made.pack(BUDGET)}.items():
         loader, errors, tokens, text = hp.Loader(dataset), 0, 0, ""
         while True:
             try:
@@ -141,8 +140,7 @@ def token_budget(run):
     lengths, ends = np.array(said["lengths"]), said["shapes"]
     if run.control:  # A budget of the texts' own tokens.
         return {"bucket": epochs(dataset.batch_by_size(BUDGET, "x", sum_of_sizes=True), lengths, Seen.rows)}
-    modes = {"bucket": (dataset.batch_by_size(BUDGET, "x", window=WINDOW), Seen.rows),
-             "boundaries": (dataset.batch_by_size(BUDGET, "x", bucket_boundaries=said["boundaries"]), Seen.rows),
+    modes = {"bucket": (dataset.batch_by_size(BUDGET, "x", bucket_boundaries=said["boundaries"]), Seen.rows),
              "shapes": (fixed_shapes(dataset, ends), Seen.rows),
              "pack": (dataset.pack(BUDGET, fit="best_fit", num_packing_bins=32), Seen.packed)}
     figures = {name: {**epochs(one, lengths, see), **resumes(one)} for name, (one, see) in modes.items()}

@@ -27,9 +27,8 @@ struct Limits {
 
 class SizeBatch final : public internal::Gathering {
  public:
-  SizeBatch(Facts facts, internal::Function size, Buckets buckets, const Limits& limits,
-            const BatchBySizeOptions& options)
-      : Gathering(std::move(facts), options.drop_remainder, options.window),
+  SizeBatch(Facts facts, internal::Function size, Buckets buckets, const Limits& limits, bool drop_remainder)
+      : Gathering(std::move(facts), drop_remainder),
         size_(std::move(size)),
         buckets_(std::move(buckets)),
         limits_(limits) {}
@@ -65,20 +64,11 @@ class SizeBatch final : public internal::Gathering {
   const Limits limits_;
 };
 
-void check_window(const BatchBySizeOptions& options) {
-  if (options.window < 0 || options.window > internal::kMostHeld) {
-    refuse(kBatchBySize, fmt::format("window={}: it must be 0 to {}", options.window, internal::kMostHeld));
-  }
-  if (options.window > 0 && (options.drop_remainder || !options.bucket_boundaries.empty()))
-    refuse(kBatchBySize, "with a window there are no buckets, and no batch is a remainder");
-}
-
 Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& size, const BatchBySizeOptions& options) {
   if (max_size < 1 || options.max_elements < 0) {
     refuse(kBatchBySize,
            fmt::format("max_size={}, max_elements={}: a batch has at least 1", max_size, options.max_elements));
   }
-  check_window(options);
   Buckets buckets(kBatchBySize, input.spec(), options.bucket_boundaries,
                   {.padded_shapes = options.padded_shapes,
                    .padding_values = options.padding_values,
@@ -89,15 +79,15 @@ Dataset sized(const Dataset& input, int64_t max_size, const IntegerFunction& siz
   if (!options.bucket_boundaries.empty()) {
     args += fmt::format(", bucket_boundaries={}", fmt::join(options.bucket_boundaries, " "));
   }
-  if (options.window > 0) args += fmt::format(", window={}", options.window);
   Node::Facts facts{.op = kBatchBySize,
                     .args = args + buckets.to_string() + fmt::format(", drop_remainder={}", options.drop_remainder),
                     .spec = buckets.spec(kUnknown),
                     .inputs = {input.node()},
-                    .holds = options.window > 0 ? options.window : internal::kMostHeld,
+                    .holds = internal::kMostHeld,
                     .opaque = size.opaque};
   facts.is_of_library = true;
-  return Dataset(std::make_shared<SizeBatch>(std::move(facts), size.function, std::move(buckets), limits, options));
+  return Dataset(
+      std::make_shared<SizeBatch>(std::move(facts), size.function, std::move(buckets), limits, options.drop_remainder));
 }
 
 }  // namespace

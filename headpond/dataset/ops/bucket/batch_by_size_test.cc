@@ -63,16 +63,5 @@ TEST(BatchBySize, RefusesALargerElement) {
   EXPECT_THROW(range(3) | batch_by_size(3, ""), Exception);
 }
 
-TEST(BatchBySize, AWindowTakesThePlaceOfBuckets) {
-  const auto of = [](const BatchBySizeOptions& options) { return sequences({2, 1}) | batch_by_size(6, "", options); };
-  EXPECT_THROW(of({.window = -1}), Exception);
-  EXPECT_THROW(of({.window = 16'385}), Exception);
-  EXPECT_THROW(of({.bucket_boundaries = {3}, .window = 4}), Exception);
-  EXPECT_THROW(of({.window = 4, .drop_remainder = true}), Exception);
-  EXPECT_EQ(of({.window = 4}).node()->facts().holds, 4);
-  EXPECT_THAT(of({.window = 4}).plan(), HasSubstr(", window=4"));
-  EXPECT_THAT(of({}).plan(), testing::Not(HasSubstr("window"))) << "states of before are not refused";
-}
-
 }  // namespace
 }  // namespace headpond::internal

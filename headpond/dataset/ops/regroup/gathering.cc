@@ -7,7 +7,6 @@
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/ops/regroup/gathering_internal.h"
-#include "headpond/dataset/ops/regroup/size_window_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -58,11 +57,10 @@ Node::Facts as_stream(Node::Facts facts) {
 
 }  // namespace
 
-Gathering::Gathering(Facts facts, bool drop_remainder, int64_t window)
-    : Node(as_stream(std::move(facts))), drop_remainder_(drop_remainder), window_(window) {}
+Gathering::Gathering(Facts facts, bool drop_remainder)
+    : Node(as_stream(std::move(facts))), drop_remainder_(drop_remainder) {}
 
 std::unique_ptr<Iterator> Gathering::iterate(const Binding& binding, Feed& feed) const {
-  if (window_ > 0) return gather_by_size(*this, window_, binding, feed);
   return std::make_unique<GatheringIterator>(*this, binding, feed);
 }
 

@@ -21,12 +21,11 @@ class Gathering : public Node, public GroupRules {
   bool drop_remainder() const { return drop_remainder_; }
 
  protected:
-  /// `facts` lack what is the same in all these operators. window: 0, or as of gather_by_size (size_window_internal.h).
-  Gathering(Facts facts, bool drop_remainder, int64_t window = 0);
+  /// `facts` lack what is the same in all these operators.
+  Gathering(Facts facts, bool drop_remainder);
 
  private:
   const bool drop_remainder_;
-  const int64_t window_;
 };
 
 /// An integer that follows from an element, and its name in the plan.
