@@ -25,15 +25,35 @@
 namespace headpond::cli {
 namespace {
 
+struct BenchFlags {
+  std::vector<std::string> names;
+  bool list = false, check = false, trace = false;
+  int64_t rounds = 0;
+  double seconds = 0;
+  std::string peers = "on", without_stats, python = "python3", peer_python;
+  std::vector<int> cpus;
+};
+
 struct Entry {
   const char* name;
   const char* what;
   Bench (*make)(const BenchSetup&);  // Null: this build has no libtorch, or the Python package makes it.
+  bool is_only_if_named = false;     // It takes minutes of other programs.
+  std::string (*lacks)(const BenchSetup&, const BenchFlags&) = nullptr;  // What it needs and is not here; "": nothing.
   bool is_python() const { return std::string_view(name).starts_with("python."); }
   bool lacks_torch() const { return make == nullptr && !is_python(); }
-  // It takes minutes of other programs, so it is run only if it is named.
-  bool is_left_out() const { return is_python() || make == trace_cost_bench || make == stats_cost_bench; }
 };
+
+std::string trace_cost_lacks(const BenchSetup&, const BenchFlags& flags) {
+  return flags.trace ? "times without a trace, which --trace records always" : "";
+}
+
+std::string stats_cost_lacks(const BenchSetup& setup, const BenchFlags&) {
+  if (!program_without_stats(setup).empty()) return "";
+  return "this program built without counting: cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && ninja "
+         "-C "
+         "build/no_stats headpond_cli, or --without-stats PROGRAM";
+}
 
 const Entry kOfImagesAndSound[] = {
     {"sound.slot", "WAV files of a second to float, against open, read and convert", sound_slot_bench},
@@ -47,17 +67,19 @@ const Entry kOfImagesAndSound[] = {
 };
 
 const Entry kOfCosts[] = {
-    {"trace.cost", "what a trace adds to engine.tiny, loader.mnist and queue.handoff", trace_cost_bench},
-    {"stats.cost", "what counting adds to them, against this program built with HEADPOND_STATS=OFF", stats_cost_bench},
+    {"trace.cost", "what a trace adds to engine.tiny, loader.mnist and queue.handoff", trace_cost_bench, true,
+     trace_cost_lacks},
+    {"stats.cost", "what counting adds to them, against this program built with HEADPOND_STATS=OFF", stats_cost_bench,
+     true, stats_cost_lacks},
 };
 
 const Entry kOfPython[] = {
-    {"python.ready", "a batch that is ready, in Python, against torchdata's nodes", nullptr},
-    {"python.handoff", "a batch that another thread has made, in Python, against other libraries", nullptr},
-    {"python.first", "a fresh process of Python to its first batch, against NumPy alone", nullptr},
-    {"python.import", "importing the Python package", nullptr},
-    {"python.mnist", "digits by a Loader in Python, by C++, by NumPy's own loop, by other libraries", nullptr},
-    {"python.lock", "functions of Python on threads, against one thread and a plain loop", nullptr},
+    {"python.ready", "a batch that is ready, in Python, against torchdata's nodes", nullptr, true},
+    {"python.handoff", "a batch that another thread has made, in Python, against other libraries", nullptr, true},
+    {"python.first", "a fresh process of Python to its first batch, against NumPy alone", nullptr, true},
+    {"python.import", "importing the Python package", nullptr, true},
+    {"python.mnist", "digits by a Loader in Python, by C++, by NumPy's own loop, by other libraries", nullptr, true},
+    {"python.lock", "functions of Python on threads, against one thread and a plain loop", nullptr, true},
 };
 
 std::vector<Entry> entries() {
@@ -103,15 +125,6 @@ std::vector<Entry> entries() {
 
 constexpr double kBriefSeconds = 0.1;
 
-struct BenchFlags {
-  std::vector<std::string> names;
-  bool list = false, check = false, trace = false;
-  int64_t rounds = 0;
-  double seconds = 0;
-  std::string peers = "on", without_stats, python = "python3", peer_python;
-  std::vector<int> cpus;
-};
-
 void declare(Flags& flags, BenchFlags& to) {
   flags.words("[NAME...]", to.names,
               "benches to run, as --list names them, or 'python.*' (default: all but *.cost and python.*)");
@@ -140,7 +153,7 @@ bool is_named(const Entry& entry, const std::string& name) {
 std::vector<Entry> chosen(const BenchFlags& flags) {
   auto all = entries();
   if (flags.names.empty()) {
-    std::erase_if(all, std::mem_fn(&Entry::is_left_out));
+    std::erase_if(all, std::mem_fn(&Entry::is_only_if_named));
     return all;
   }
   std::vector<Entry> found;
@@ -177,16 +190,10 @@ Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& s
                                      .rounds = flags.rounds,
                                      .stop = session.stop(),
                                      .say = [&](std::string_view line) { session.say(line); }});
-  if (entry.lacks_torch())
-    return fail(ErrorKind::Unimplemented,
-                fmt::format("bench {}: needs libtorch, which this build does not have", entry.name));
-  if (entry.make == trace_cost_bench && flags.trace)
-    return fail(ErrorKind::Unimplemented,
-                "bench trace.cost: needs times without a trace, which --trace records always");
-  if (entry.make != stats_cost_bench || !program_without_stats(setup).empty()) return entry.make(setup);
-  return fail(ErrorKind::Unimplemented,
-              "bench stats.cost: needs this program built without counting: cmake --preset release -B build/no_stats "
-              "-DHEADPOND_STATS=OFF && ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM");
+  std::string lacks = entry.lacks != nullptr ? entry.lacks(setup, flags) : "";
+  if (entry.lacks_torch()) lacks = "libtorch, which this build does not have";
+  if (lacks.empty()) return entry.make(setup);
+  return fail(ErrorKind::Unimplemented, fmt::format("bench {}: needs {}", entry.name, lacks));
 }
 
 struct Outcome {

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -23,6 +24,7 @@
 
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
+#include "cli/bench/temp_folder.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
@@ -55,9 +57,7 @@ class Shards {
  public:
   Shards() = default;
   ~Shards() {
-    if (folder_.empty()) return;
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    if (!made_) return;
     if (cache_before_.empty()) {
       unsetenv("XDG_CACHE_HOME");
     } else {
@@ -68,10 +68,9 @@ class Shards {
   Shards& operator=(const Shards&) = delete;
 
   Result<void> make(uint64_t seed) {
-    if (!folder_.empty()) return {};
-    std::string folder = (folder_of_shards() / "headpond-shards-XXXXXX").string();
-    if (mkdtemp(folder.data()) == nullptr) return fail(ErrorKind::FailedPrecondition, "source.open: no folder");
-    folder_ = folder;
+    if (made_) return {};
+    made_.emplace("shards", folder_of_shards());
+    folder_ = made_->path;
     const char* const cache = std::getenv("XDG_CACHE_HOME");
     cache_before_ = cache == nullptr ? "" : cache;
     HEADPOND_TRY(write_records(seed, kRecords, kPayload));
@@ -148,6 +147,7 @@ class Shards {
     return {};
   }
 
+  std::optional<TempFolder> made_;
   std::string folder_, cache_before_;
   uint64_t record_bytes_ = 0;
 };

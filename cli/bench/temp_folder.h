@@ -2,29 +2,28 @@
 // A folder for the files of a bench.
 #pragma once
 
-#include <cstdlib>
 #include <filesystem>
 #include <string>
-#include <system_error>
 
-#include "headpond/base/status.h"
+#include "headpond/base/unique_fd.h"
 
 namespace headpond::cli {
 
-/// A new folder, which is removed with this. Throws Exception(FailedPrecondition) if it cannot be made.
-struct TempFolder {
-  explicit TempFolder(const std::string& name)
-      : path((std::filesystem::temp_directory_path() / ("headpond-" + name + "-XXXXXX")).string()) {
-    if (mkdtemp(path.data()) == nullptr)
-      throw Exception(Error(ErrorKind::FailedPrecondition, path + ": cannot make it"));
-  }
-  ~TempFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path, ignored);
-  }
+/// A new folder in `parent`, which is removed with this. Those that killed programs left there under the same name are
+/// removed before. Throws Exception(FailedPrecondition) if it cannot be made.
+class TempFolder {
+ public:
+  explicit TempFolder(const std::string& name,
+                      const std::filesystem::path& parent = std::filesystem::temp_directory_path());
+  ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
-  std::string path;
+
+ private:
+  internal::UniqueFd lock_;  // Of the folder: the program has it as long as it lives. Before `path`, which makes both.
+
+ public:
+  const std::string path;
 };
 
 }  // namespace headpond::cli

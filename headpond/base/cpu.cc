@@ -19,8 +19,6 @@
 namespace headpond {
 namespace {
 
-constexpr const char* kCgroups = "/sys/fs/cgroup";
-
 std::string read_text(const std::filesystem::path& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -104,6 +102,11 @@ void for_each_group(const std::filesystem::path& mount, std::string_view proc_se
 
 namespace cpu_internal {
 
+std::filesystem::path& cgroup_mount() {
+  static auto* const mount = new std::filesystem::path("/sys/fs/cgroup");  // Never destroyed, as threads may ask.
+  return *mount;
+}
+
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
   std::optional<double> least;
   for_each_group(mount, proc_self_cgroup, [&](const std::filesystem::path& group, bool is_v2) {
@@ -177,7 +180,7 @@ std::vector<int> allowed_cpus() {
 
 int cpu_count() {
   const auto allowed = static_cast<int>(allowed_cpus().size());
-  const auto quota = cpu_internal::cgroup_quota(kCgroups, read_text("/proc/self/cgroup"));
+  const auto quota = cpu_internal::cgroup_quota(cpu_internal::cgroup_mount(), read_text("/proc/self/cgroup"));
   return quota && *quota < allowed ? std::max(1, static_cast<int>(std::ceil(*quota))) : allowed;
 }
 
@@ -193,7 +196,7 @@ CpuSample sample_cpu() { return sample_cpu_of({}); }
 CpuSample sample_cpu_of(std::span<const int> cpus) {
   const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   CpuSample sample = cpu_internal::parse_stat(read_text("/proc/stat"), ticks_per_second, cpus);
-  sample.throttled_s = cpu_internal::cgroup_throttled_s(kCgroups, read_text("/proc/self/cgroup"));
+  sample.throttled_s = cpu_internal::cgroup_throttled_s(cpu_internal::cgroup_mount(), read_text("/proc/self/cgroup"));
   sample.own_s = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
   sample.wall_ns = now_ns();
   return sample;

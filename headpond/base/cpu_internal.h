@@ -15,6 +15,10 @@ namespace headpond::cpu_internal {
 /// controller of v1) and their ancestors; nullopt iff none has a quota. `mount` stands for /sys/fs/cgroup.
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
 
+/// The mount that cpu_count() and sample_cpu() look into. Tests put another one in its place, while no other thread
+/// asks.
+std::filesystem::path& cgroup_mount();
+
 /// For how many processor seconds the groups of cgroup_quota() were stopped: the most that one of them was.
 double cgroup_throttled_s(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
 

@@ -16,6 +16,7 @@
 #include "headpond/dataset/migrate/in_order.h"
 #include "headpond/dataset/ops/options.h"
 #include "headpond/dataset/ops/structure/hints.h"
+#include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/quarantine/failure_log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/engine_internal.h"
@@ -66,6 +67,7 @@ void check(const Dataset& dataset, const LoaderOptions& options) {
   internal::prepare(dataset, [&options](int64_t count, const std::function<void(int64_t)>& each) {
     internal::parallel_for(options.threads == 0 ? 1 : kOpeners, count, each);
   });
+  if (Error error = internal::shortage_below(*dataset.node())) throw Exception(std::move(error));
   const int64_t slots = dataset.node()->slots();
   if (slots == kEndless && dataset.kind() == Kind::indexed && options.epochs != 1) {
     refuse("Loader", "a dataset without an end has one epoch; limit it with take()");

@@ -311,6 +311,18 @@ def test_a_cache_of_what_functions_return_counts_for_the_memory():
     assert calls_with(1 << 30) == 40, "control: all are kept"
 
 
+def test_what_a_shuffle_holds_of_what_functions_return_counts_for_the_memory():
+    def most_with(*window):
+        blobs = hp.range(60).batch(1).unbatch().map(lambda number: np.full(1 << 20, number, np.uint8), output=(hp.u8, (None,)))
+        with hp.Loader(blobs.shuffle(*window) if window else blobs, threads=0) as loader:
+            while loader.next() is not None:
+                pass
+            return loader.stats()["memory_peak"]
+
+    assert most_with(10) > 8 << 20, "of ten to twenty arrays that are held"
+    assert most_with() < 4 << 20, "control: none is held"
+
+
 def test_rng_depends_on_seed_epoch_and_element_only():
     def drawn(threads, seed, skip=0):
         loader = hp.Loader(hp.range(40).map(draw).shuffle(), epochs=2, seed=seed, threads=threads)

@@ -455,7 +455,7 @@ def choose_from_datasets(draw):
     below = chain[-1].flow
     chain = [*chain, step("map", {"function": f"x * x % {modulus}"},
                           lambda ds: ds.map(lambda x: tf.truncatemod(x * x, tf.constant(modulus, tf.int64))), below.but(fields=INT))]
-    stop = draw.chance(0.5)
+    stop = draw.chance(0.5) or below.endless  # Else tf.data looks for ever for a dataset that has not ended.
     return joined("choose_from_datasets", {"stop_on_empty_dataset": stop},
                   lambda datasets: tf.data.Dataset.choose_from_datasets(datasets[:-1], datasets[-1], stop_on_empty_dataset=stop),
                   [*inputs, (name, chain)], common_fields(inputs), min(total(inputs), below.most),

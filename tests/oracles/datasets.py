@@ -332,6 +332,8 @@ NAMED = [
     Named("tf.data counts an endless repeat of nothing as endless (datasets.md 4D.2: it ends, as tf.data's own elements do)",
           lambda chain, what, theirs, ours: what == "cardinality" and not theirs.error and len(theirs.elements) < LIMIT and
           theirs.cardinality not in (len(theirs.elements), len(theirs.elements) // 2)),
+    Named("of fewer elements than shards a Loader refuses each shard; tf.data gives some nothing (ops/structure.h)",
+          lambda chain, what, theirs, ours: "shard" in ops(chain) and not ours.elements and " for ever; use fewer" in ours.message),
     Named("an endless repeat of what turns out to be empty is FailedPrecondition, not the end (commands.md 4.10)",
           lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),
     Named("a shuffle of the whole epoch needs positions; tf.data holds the whole epoch in memory (ops/order.h)",
@@ -388,6 +390,7 @@ class Oracle:
         self.facts = collections.Counter()
         self.failed = []
         self.results = results
+        self.by_tf_data = by_tf_data
 
     def fail(self, number):
         """Saved at once: what comes next may never end. `number` isn't counted as compared before the end of check()."""
@@ -401,8 +404,10 @@ class Oracle:
         rng = random.Random(number)
         limit = 100_000 if flow.unordered else LIMIT
         epochs = 2 if not flow.fails and not flow.endless and rng.random() < 0.2 else 1
-        theirs = by_tf_data(chain, limit, epochs)
+        self.results.begin(number, "tf.data", chain)
+        theirs = self.by_tf_data(chain, limit, epochs)
         own = change(chain) if change else chain
+        self.results.begin(number, "headpond", own)
         ours = self.headpond.run(written(own), own[-1].flow.fields, limit, epochs, rng.choice([0, 1, 2]))
         return difference(flow, theirs, ours, limit, epochs), theirs, ours
 
@@ -499,11 +504,25 @@ class Oracle:
         self.smallest = lambda chain, number: os.kill(os.getpid(), signal.SIGKILL)
         self.check(0)
 
+    def lose(self):
+        """For a control of check_controls(): TensorFlow crashes at pipeline 0."""
+        self.args.seed, self.args.only = "control", None
+        self.by_tf_data = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+        self.check(0)
+
+
+class Lost(typing.NamedTuple):
+    """A pipeline that was not compared."""
+    number: int
+    who: str = "not begun"  # Who was asked for it.
+    plan: str = ""
+
 
 class Results:
     """What was compared so far; in a file, as TensorFlow may crash at any pipeline, or never come to its end."""
     def __init__(self, path, first):
         self.path, self.next = path, first
+        self.now = path.with_suffix(".now") if path else None
         self.counts, self.named, self.facts = collections.Counter(), collections.Counter(), collections.Counter()
         self.failed, self.crashed, self.endless = [], [], []
 
@@ -511,6 +530,11 @@ class Results:
         """`following`: the pipeline that comes next; the one that is compared while it isn't done."""
         text = json.dumps([following, oracle.counts, oracle.named, oracle.facts, oracle.failed])
         self.path.write_text(text)
+
+    def begin(self, number, who, chain):
+        """Before something that may never come to its end."""
+        if self.now:
+            self.now.write_text(json.dumps(Lost(number, who, written(chain))))
 
     def take(self):
         if not self.path.exists():
@@ -523,7 +547,8 @@ class Results:
     def lose(self, status):
         """The child ended at pipeline `next`, which isn't lost if it was found to differ."""
         if self.next not in self.failed:
-            (self.endless if status is None else self.crashed).append(self.next)
+            lost = Lost(*json.loads(self.now.read_text())) if self.now.exists() else Lost(self.next)
+            (self.endless if status is None else self.crashed).append(lost if lost.number == self.next else Lost(self.next))
         self.next += 1
 
 
@@ -531,7 +556,7 @@ def run(args, results):
     with tempfile.TemporaryDirectory() as folder:
         oracle = Oracle(args, folder, results)
         if args.part != "pipelines":
-            return oracle.control() if args.part == "controls" else oracle.crash()
+            return {"controls": oracle.control, "crash": oracle.crash, "lose": oracle.lose}[args.part]()
         for number in range(args.first, args.last):
             oracle.check(number)
             results.save(oracle, number + 1)
@@ -566,6 +591,11 @@ def check_controls(folder, args):
     if status != -signal.SIGKILL or results.failed != [0]:
         sys.exit("a difference that was found is lost if its pipeline doesn't come to an end")
     print("control: a difference is kept if its pipeline doesn't come to an end", flush=True)
+    results = Results(folder / "lost.json", 0)
+    results.lose(ended(part("lose", results, "--first", "0"), results))
+    if not (len(results.crashed) == 1 and results.crashed[0].who == "tf.data" and "[[step]]" in results.crashed[0].plan):
+        sys.exit("a pipeline that doesn't come to an end is not shown")
+    print("control: a pipeline that doesn't come to an end is shown", flush=True)
 
 
 def compare_all(folder, args):
@@ -605,8 +635,8 @@ def main():
     for why, count in results.named.items():
         print(f"named difference, {count} times: {why}")
     lost, most_lost = len(results.endless) + len(results.crashed), args.pipelines // 100 + 5
-    print(f"no result within {LONGEST} s, {len(results.endless)} times: {results.endless[:40]}")
-    print(f"TensorFlow itself crashed, {len(results.crashed)} times: {results.crashed[:40]}")
+    for what, pipelines in ((f"no result within {LONGEST} s", results.endless), ("TensorFlow itself crashed", results.crashed)):
+        print(f"{what}, {len(pipelines)} times", *(f"---- pipeline {one.number}, of {one.who}\n{one.plan}" for one in pipelines[:40]), sep="\n")
     if lost > most_lost:
         print(f"{lost} pipelines were not compared; more than {most_lost} are a failure")
     print(f"{len(results.failed)} differ: {results.failed[:40]}, {time.time() - began:.0f} s")

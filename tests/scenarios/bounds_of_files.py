@@ -104,7 +104,9 @@ def uneven_shards(figures, bounds):
         return
     bounds.at_most("sets of steps for one number of ranks and one policy", figures["steps_of_a_kind"], 1)
     for name, found in figures["rank_without_data"].items():
-        bounds.at_most(f"a rank without data, {name}: milliseconds until it ends", found["ms"], 1000)
+        bounds.at_most(f"a rank without data, {name}: milliseconds of four ranks", found["ms"], 1000)
+        if name != "distribute, pad":  # There each rank has a batch.
+            bounds.add(f"a rank without data, {name}: of four ranks refused", found["refused"], "== 4", found["refused"] == 4)
 
 
 def waste(epoch):

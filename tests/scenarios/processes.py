@@ -27,6 +27,16 @@ class Skipped(Exception):
     """What the scenario needs is not on this machine."""
 
 
+def written_files(folder):
+    """Size and time of the last write of each file that a corpus has."""
+    found = {}
+    for file in pathlib.Path(folder).rglob("*"):
+        if file.is_file() and file.name not in ("corpus.json", "corpus_files.json"):
+            facts = file.stat()
+            found[str(file.relative_to(folder))] = [facts.st_size, facts.st_mtime_ns]
+    return found
+
+
 class Driver:
     """A driver with the folders of one scenario: `place` is its own, `files` that of the corpus, which all modes and both
     interfaces share. `python`: the interpreter that has the package, for the driver in Python; None: the one in C++."""
@@ -70,11 +80,21 @@ class Driver:
         return self.read(self.start(mode, kept, **values))
 
     def corpus(self):
-        """Puts the files that the driver in C++ writes into the place, with what it says of them as corpus.json, and returns that."""
-        said = pathlib.Path(self.files, "corpus.json")
+        """Puts the files that the driver in C++ writes into the place, with what it says of them as corpus.json, and returns that. All
+        modes have the same files under names of their own, so none may write into them: whoever changes one makes a new file."""
+        said, known = pathlib.Path(self.files, "corpus.json"), pathlib.Path(self.files, "corpus_files.json")
         if not said.exists():
             writer = Driver(self.program, self.number, self.full, self.files, self.files)
-            said.write_text(json.dumps(writer.figures("corpus")), encoding="utf-8")
+            figures = writer.figures("corpus")
+            known.write_text(json.dumps(written_files(self.files)), encoding="utf-8")
+            said.write_text(json.dumps(figures), encoding="utf-8")
+            for file in pathlib.Path(self.files).rglob("*"):
+                if file.is_file():
+                    file.chmod(0o444)
+        before, now = json.loads(known.read_text(encoding="utf-8")), written_files(self.files)
+        changed = [name for name in before if now.get(name) != before[name]]
+        if changed:
+            raise Missed(f"a file that all modes share was written to: {changed[0]}")
         shutil.copytree(self.files, self.place, copy_function=os.link, dirs_exist_ok=True)
         return json.loads(said.read_text(encoding="utf-8"))
 

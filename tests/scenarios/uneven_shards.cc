@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario 16: shards, threads and ranks that do not divide each other.
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <tuple>
+#include <utility>
 
 #include "headpond/io/record/record_writer.h"
 #include "scenario.h"
@@ -59,15 +62,33 @@ Dataset ours(const Run& run, const Case& one, int64_t rank) {
     case Policy::drop:
       return ordered | batch(kGlobalBatch, {.drop_remainder = true}) | distribute(one.ranks, rank, UnevenBatch::drop);
     case Policy::pad:
-      return ordered | batch(kGlobalBatch) | distribute(one.ranks, rank, UnevenBatch::pad);
+      return ordered | batch(kGlobalBatch) |
+             distribute(one.ranks, rank, {.uneven = UnevenBatch::pad, .mask_key = "valid"});
     case Policy::uneven:
       break;
   }
   return ordered | shard(one.ranks, rank) | batch(kGlobalBatch / one.ranks);
 }
 
+struct RankBatch {
+  std::vector<int64_t> numbers = {};
+  size_t padding = 0;  // Rows that are marked as such, not in `numbers`.
+  size_t rows() const { return numbers.size() + padding; }
+};
+RankBatch batch_of(const Batch& batch) {
+  const auto numbers = batch[0].as<int64_t>();
+  if (batch.size() == 1) return {.numbers = {numbers.begin(), numbers.end()}};
+  RankBatch found;
+  const auto valid = batch["valid"].as<bool>();
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    if (valid[row]) found.numbers.push_back(numbers[row]);
+  }
+  found.padding = numbers.size() - found.numbers.size();
+  return found;
+}
+
 // One epoch of one rank.
-using Batches = std::vector<std::vector<int64_t>>;
+using Batches = std::vector<RankBatch>;
 
 // By rank, then by epoch.
 std::vector<std::vector<Batches>> load(const Run& run, const Case& one) {
@@ -75,10 +96,7 @@ std::vector<std::vector<Batches>> load(const Run& run, const Case& one) {
   for (int64_t rank = 0; rank < one.ranks; ++rank) {
     Loader loader(ours(run, one, rank), {.epochs = 2, .seed = 6, .threads = one.threads, .pin_threads = false});
     std::vector<Batches> epochs(2);
-    for (const Batch& batch : loader) {
-      const auto numbers = batch[0].as<int64_t>();
-      epochs[static_cast<size_t>(batch.epoch())].emplace_back(numbers.begin(), numbers.end());
-    }
+    for (const Batch& batch : loader) epochs[static_cast<size_t>(batch.epoch())].push_back(batch_of(batch));
     all.push_back(std::move(epochs));
   }
   return all;
@@ -101,13 +119,27 @@ std::vector<std::vector<Batches>> by_file(const Case& one) {
       }
       const size_t rows = static_cast<size_t>(kGlobalBatch / one.ranks);
       for (size_t at = 0; at < numbers.size(); at += rows) {
-        batches.emplace_back(numbers.begin() + static_cast<std::ptrdiff_t>(at),
-                             numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), at + rows)));
+        batches.push_back(
+            {.numbers = {numbers.begin() + static_cast<std::ptrdiff_t>(at),
+                         numbers.begin() + static_cast<std::ptrdiff_t>(std::min(numbers.size(), at + rows))}});
       }
     }
     all.push_back({batches, batches});
   }
   return all;
+}
+
+// Rows that are marked as padding; only the last batch may have some.
+std::optional<size_t> padding_of(const std::vector<const Batches*>& ranks) {
+  size_t padding = 0;
+  for (const Batches* batches : ranks) {
+    for (size_t b = 0; b < batches->size(); ++b) {
+      const size_t more = (*batches)[b].padding;
+      if (more > 0 && b + 1 < batches->size()) return std::nullopt;
+      padding += more;
+    }
+  }
+  return padding;
 }
 
 // What is wrong with one epoch of all ranks; "" if nothing is.
@@ -116,27 +148,16 @@ std::string fault(const Case& one, const std::vector<const Batches*>& ranks) {
   for (const Batches* batches : ranks) {
     if (one.policy != Policy::uneven && batches->size() != ranks[0]->size()) return "ranks differ in steps";
     for (size_t b = 0; b < batches->size(); ++b) {
-      if (one.policy != Policy::uneven && (*batches)[b].size() != (*ranks[0])[b].size()) return "ranks differ in rows";
-      for (const int64_t number : (*batches)[b]) ++times[static_cast<size_t>(number)];
+      if (one.policy != Policy::uneven && (*batches)[b].rows() != (*ranks[0])[b].rows()) return "ranks differ in rows";
+      for (const int64_t number : (*batches)[b].numbers) ++times[static_cast<size_t>(number)];
     }
   }
-  const auto missing = std::ranges::count(times, 0);
-  const int64_t more = std::accumulate(times.begin(), times.end(), int64_t{0}) - kRecords + missing;
-  const int64_t tail = kRecords % kGlobalBatch;
+  const int64_t missing = std::ranges::count(times, 0), tail = kRecords % kGlobalBatch;
   if (missing != (one.policy == Policy::drop ? tail : 0)) return "missing: " + std::to_string(missing);
-  if (more != (one.policy == Policy::pad ? (tail + one.ranks - 1) / one.ranks * one.ranks - tail : 0)) {
-    return "twice: " + std::to_string(more);
-  }
-  for (const Batches* batches : ranks) {  // What is there twice is one record, in the last batch.
-    for (size_t b = 0; b < batches->size(); ++b) {
-      for (const int64_t number : (*batches)[b]) {
-        if (times[static_cast<size_t>(number)] > 1 &&
-            (b + 1 < batches->size() || times[static_cast<size_t>(number)] != more + 1)) {
-          return "padding that is no padding";
-        }
-      }
-    }
-  }
+  if (std::ranges::any_of(times, [](int64_t count) { return count > 1; })) return "twice, and not marked as padding";
+  const int64_t expected = one.policy == Policy::pad ? (tail + one.ranks - 1) / one.ranks * one.ranks - tail : 0;
+  const auto padding = padding_of(ranks);
+  if (!padding || std::cmp_not_equal(*padding, expected)) return "rows that are marked as padding";
   return "";
 }
 
@@ -237,26 +258,40 @@ void file_loads(JsonWriter& figures) {
   member(figures, "bare_most_over_mean", std::vector{1.0});
 }
 
+// What a rank gets; whether it is refused when its Loader is made.
+std::pair<std::string, bool> outcome(const Dataset& dataset) {
+  try {
+    Loader loader(dataset, {.epochs = 2});
+    int64_t batches = 0;
+    auto batch = loader.next();
+    for (; batch; batch = loader.next()) ++batches;
+    return {batch.error().is_end() ? std::to_string(batches) + " batches" : batch.error().to_string(), false};
+  } catch (const Exception& thrown) {
+    return {thrown.what(), true};
+  }
+}
+
 // Four ranks and three records.
 void without_data(JsonWriter& figures) {
-  const std::map<std::string, Dataset> all = {
-      {"shard", range(3) | shard(4, 3) | batch(6)},
-      {"distribute, drop", range(3) | batch(24) | distribute(4, 3, UnevenBatch::drop)},
-      {"distribute, pad", range(3) | batch(24) | distribute(4, 3, UnevenBatch::pad)}};
+  constexpr int64_t kRanks = 4;
+  const std::map<std::string, std::function<Dataset(int64_t)>> all = {
+      {"shard", [](int64_t rank) { return range(3) | shard(kRanks, rank) | batch(6); }},
+      {"distribute, drop",
+       [](int64_t rank) { return range(3) | batch(24) | distribute(kRanks, rank, UnevenBatch::drop); }},
+      {"distribute, pad",
+       [](int64_t rank) { return range(3) | batch(24) | distribute(kRanks, rank, UnevenBatch::pad); }}};
   figures.key("rank_without_data").begin_object();
-  for (const auto& [name, dataset] : all) {
+  for (const auto& [name, of_rank] : all) {
     const int64_t began = now_ns();
+    int64_t refused = 0;
     std::string what;
-    try {
-      Loader loader(dataset, {.epochs = 2});
-      int64_t batches = 0;
-      auto batch = loader.next();
-      for (; batch; batch = loader.next()) ++batches;
-      what = batch.error().is_end() ? std::to_string(batches) + " batches" : "error: " + batch.error().to_string();
-    } catch (const Exception& thrown) {
-      what = std::string("refused: ") + thrown.what();
+    for (int64_t rank = 0; rank < kRanks; ++rank) {
+      bool is_refused = false;
+      std::tie(what, is_refused) = outcome(of_rank(rank));
+      refused += is_refused ? 1 : 0;
     }
-    figures.key(name).begin_object().member("what", what).member("ms", ms_since(began)).end_object();
+    figures.key(name).begin_object().member("what", what).member("refused", refused).member("ms", ms_since(began));
+    figures.end_object();
   }
   figures.end_object();
 }

@@ -19,26 +19,21 @@
 #include <system_error>
 #include <utility>
 
+#include "headpond/base/unique_fd.h"
+
 namespace headpond::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kLookMs = 100;  // For a request to stop.
 
-// Closed with this.
-class UniqueFd {
- public:
-  explicit UniqueFd(int number) : number_(number) {}
-  ~UniqueFd() {
-    if (number_ >= 0) ::close(number_);
-  }
-  UniqueFd(const UniqueFd&) = delete;
-  UniqueFd& operator=(const UniqueFd&) = delete;
-  int get() const { return number_; }
+using internal::UniqueFd;
 
- private:
-  const int number_;
-};
+// Not one of the standard streams, which this program may have closed: the child's take their numbers.
+UniqueFd memory_file(const char* name) {
+  const UniqueFd made(::memfd_create(name, MFD_CLOEXEC));
+  return made ? UniqueFd(::fcntl(made.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1)) : UniqueFd();
+}
 
 std::string content(const UniqueFd& file) {
   std::string text;
@@ -114,9 +109,8 @@ double seconds(const timeval& time) {
 
 Result<ChildOutput> run_child(const std::vector<std::string>& words, const std::stop_token& stop,
                               std::chrono::milliseconds most) {
-  const UniqueFd out(::memfd_create("out", MFD_CLOEXEC)), err(::memfd_create("err", MFD_CLOEXEC));
-  if (out.get() < 0 || err.get() < 0)
-    return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {}", words.at(0), reason(errno)));
+  const UniqueFd out = memory_file("out"), err = memory_file("err");
+  if (!out || !err) return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {}", words.at(0), reason(errno)));
   const ChildrenCanBeWaitedFor now;
   pid_t pid = 0;
   if (const int code = start(words, out, err, pid); code != 0)

@@ -3,8 +3,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -29,6 +32,20 @@ TEST(RunChild, GivesWhatTheProgramWritesAndItsProcessorTime) {
   EXPECT_EQ(done.text, "one\ntwo\n");
   EXPECT_GT(done.cpu_s, 0);
   EXPECT_LT(done.cpu_s, 30);
+}
+
+TEST(RunChild, WorksWhereThisProgramHasClosedItsStreams) {
+  std::array<int, 3> kept{};
+  (void)std::fflush(nullptr);
+  for (int fd = 0; fd < 3; ++fd) kept.at(static_cast<size_t>(fd)) = ::dup(fd);
+  for (int fd = 0; fd < 3; ++fd) ::close(fd);
+  const auto done = shell("cat; echo one; echo two >&2");
+  const auto failed = shell("echo one; echo two >&2; exit 3");
+  for (int fd = 0; fd < 3; ++fd) ::dup2(kept.at(static_cast<size_t>(fd)), fd);
+  for (const int fd : kept) ::close(fd);
+  ASSERT_TRUE(done) << done.error();
+  EXPECT_EQ(done->text, "one\n");
+  EXPECT_THAT(failed.error().message(), HasSubstr("exit code 3: two"));
 }
 
 TEST(RunChild, HasNoneOfThisProgramsOptions) {

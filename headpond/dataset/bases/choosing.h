@@ -114,11 +114,11 @@ class CountingIterator final : public Iterator {
 /// An operator that is a rule of a CountingIterator. Over positions without holes it maps positions: `rule(i)` is as in
 /// PositionMap; without such a function, positions stay. A rule that changes elements has `rule.view(input)` instead.
 template <class Rule>
-class Choosing final : public Node {
+class Choosing : public Node {
  public:
   Choosing(Facts facts, const Rule& rule) : Node(with_role(std::move(facts))), rule_(rule) {}
 
-  std::shared_ptr<const View> bind(const Binding& binding) const override {
+  std::shared_ptr<const View> bind(const Binding& binding) const final {
     if constexpr (kChanges) {
       return rule_.view(view_of(input(), binding));
     } else if constexpr (requires { rule_(int64_t{}); }) {
@@ -127,7 +127,7 @@ class Choosing final : public Node {
       return view_of(input(), binding);
     }
   }
-  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const override {
+  std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const final {
     return std::make_unique<CountingIterator<Rule>>(feed.open(input(), binding), rule_);
   }
 

@@ -26,11 +26,17 @@ void own_memory(Element& element) {
   }
 }
 
-void keep_memory(Element& element) {
-  own_memory(element);
+void hold_memory(Element& element) {
   for (size_t i = 0; i < element.size(); ++i) {
     Buffer* const block = element[i].owner();
     if (block != nullptr && MemoryAccount::is_only_user(*block)) element[i] = copy_of(element[i]);
+  }
+}
+
+void keep_memory(Element& element) {
+  own_memory(element);
+  hold_memory(element);
+  for (size_t i = 0; i < element.size(); ++i) {
     if (Buffer* const kept = element[i].owner()) MemoryAccount::keep(*kept);
   }
 }

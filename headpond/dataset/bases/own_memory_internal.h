@@ -10,8 +10,11 @@ namespace headpond::internal {
 Tensor copy_of(const Tensor& tensor);
 /// Copies memory that a tensor of `element` borrows, so that it lives as long as the element.
 void own_memory(Element& element);
-/// The same, and copies memory of another library that only this element uses, as no account counts it. The blocks are
-/// counted for the calling thread's account, which keeps them: see MemoryAccount::keep() and set_only_user().
+/// For an element that an operator holds for a while: copies memory of another library that only this element uses, as
+/// no account counts it. See MemoryAccount::set_only_user().
+void hold_memory(Element& element);
+/// For an element that is kept: own_memory and hold_memory. The blocks are counted for the calling thread's account,
+/// which keeps them: see MemoryAccount::keep().
 void keep_memory(Element& element);
 
 }  // namespace headpond::internal

@@ -64,5 +64,26 @@ TEST(OwnMemory, OfMemoryThatNobodyElseUsesACopyIsKept) {
   EXPECT_EQ(keeper.bytes(), 1000 + 64);
 }
 
+TEST(OwnMemory, WhatIsHeldIsCountedUntilItIsGivenAway) {
+  MemoryAccount holder, other;
+  std::vector<uint8_t> values(1000, 7);
+  int released = 0;
+  Element element = {Tensor::from_memory(values.data(), DType::u8, {1000}, [&] { ++released; }),
+                     Tensor::view(values.data(), DType::u8, {1000})};
+  hold_memory(element);
+  EXPECT_EQ(released, 0) << "control: the program has it, too";
+  MemoryAccount::set_only_user(*element[size_t{0}].owner());
+  {
+    const MemoryAccount::Scope scope(&holder);
+    hold_memory(element);
+  }
+  EXPECT_EQ(released, 1);
+  EXPECT_EQ(holder.bytes(), 1000 + 64);
+  EXPECT_EQ(element[size_t{1}].owner(), nullptr) << "what is borrowed stays";
+  other.take(*element[size_t{0}].owner());
+  EXPECT_EQ(holder.bytes(), 0);
+  EXPECT_EQ(other.bytes(), 1000 + 64);
+}
+
 }  // namespace
 }  // namespace headpond::internal

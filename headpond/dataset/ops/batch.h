@@ -60,7 +60,9 @@ Step padded_batch(int64_t batch_size, PaddedBatchOptions options = {});
 
 /// How to treat a batch whose rows cannot be shared evenly: each rank has as many rows as the others.
 enum class UnevenBatch : uint8_t {
-  drop,  ///< Its last rows are left out; a batch with fewer rows than ranks is left out by all.
+  /// Its last rows are left out; a batch with fewer rows than ranks is left out by all. If it is known that there are
+  /// fewer elements than ranks, but not none, a Loader refuses that, FailedPrecondition: no rank would get a batch.
+  drop,
   pad,   ///< Its last row is given several times.
   wrap,  ///< Its first rows are given once more.
 };
@@ -79,6 +81,10 @@ struct DistributeOptions {
   /// The field with a number for each row, at least 0: what the row costs, such as its length or its pixels. A field
   /// without a name is called by its number. "": the first ranks have the first rows.
   std::string cost_field = "";
+  /// A field of this name (bool), after the others, is true for the rows of the batch, and false for those that `pad`
+  /// and `wrap` add, which are the last rows of a rank: as that of pad_to_cardinality (structure.h). "": none. Throws
+  /// if there is a field of that name.
+  std::string mask_key = "";
   std::string name = "";  ///< Name of the cost function: see MapOptions.
   int version = 0;
 };

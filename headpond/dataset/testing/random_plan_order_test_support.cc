@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/testing/random_plan_parts_test_internal.h"
 #include "tests/test_files.h"
 
@@ -28,12 +29,8 @@ Dataset batch_step(Random& random, const Dataset& input, const PlanChoice& choic
 }
 
 // A number below 0 is an error as a cost.
-Dataset by_own_numbers(const Dataset& input, int64_t world_size, int64_t rank, const PlanChoice& choice,
-                       DistributeOptions options) {
-  options.cost_field = "0";
-  if (choice.errors) return input | distribute(world_size, rank, options);
-  return input | map([](int64_t x) { return x < 0 ? ~x : x; }, named("cost", 0)) |
-         distribute(world_size, rank, options);
+Dataset not_below_0(const Dataset& input, const PlanChoice& choice) {
+  return choice.errors ? input : input | map([](int64_t x) { return x < 0 ? ~x : x; }, named("cost", 0));
 }
 
 // For one field of whatever rows.
@@ -42,13 +39,20 @@ Dataset share_step(Random& random, const Dataset& input, const PlanChoice& choic
   const int64_t world_size = among(random, 1, 3);
   DistributeOptions options{.uneven = static_cast<UnevenBatch>(among(random, 0, 2))};
   const bool is_number = input.spec()[0].shape.rank() == 1 && input.spec()[0].dtype == DType::i64;
-  const bool has_costs = is_number && one_in(random, 2);
   const int64_t rank = among(random, 0, world_size - 1);
-  if (has_costs) return by_own_numbers(input, world_size, rank, choice, options);
-  if (one_in(random, 2)) return input | distribute(world_size, rank, options);
-  options.name = "size";
-  return input | distribute(
-                     world_size, rank, [](const Element& row) { return row[size_t{0}].size(); }, options);
+  if (input.spec()[0].name != "mask" && one_in(random, 3)) options.mask_key = "mask";
+  Dataset share = input;
+  if (is_number && one_in(random, 2)) {
+    options.cost_field = "0";
+    share = not_below_0(input, choice) | distribute(world_size, rank, options);
+  } else if (one_in(random, 2)) {
+    share = input | distribute(world_size, rank, options);
+  } else {
+    options.name = "size";
+    share = input | distribute(
+                        world_size, rank, [](const Element& row) { return row[size_t{0}].size(); }, options);
+  }
+  return shortage_below(*share.node()) ? input : share;  // A Loader refuses that.
 }
 
 bool has_unnamed_function(const Node& node) {

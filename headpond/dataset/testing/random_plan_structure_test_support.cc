@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
+#include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/testing/random_plan_parts_test_internal.h"
 
 namespace headpond::internal::random_plans {
@@ -86,7 +87,8 @@ Dataset structure_step(Random& random, const Dataset& input, const PlanChoice& c
       return input | skip(among(random, 0, 5));
     case 2: {
       const int64_t shards = among(random, 1, 3);
-      return input | shard(shards, among(random, 0, shards - 1));
+      const Dataset share = input | shard(shards, among(random, 0, shards - 1));
+      return shortage_below(*share.node()) ? input : share;  // A Loader refuses that.
     }
     case 3:
       return rounds(random, input, choice);

@@ -15,6 +15,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
+#include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/in_memory.h"
@@ -310,6 +311,7 @@ std::string count_text(const std::optional<int64_t>& count) {
 CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   if (const auto opened = check(dataset); !opened) throw Exception(opened.error());
   internal::prepare(dataset, internal::one_by_one);
+  if (Error error = internal::shortage_below(*dataset.node())) throw Exception(std::move(error));
   std::vector<Node::Ref> nodes;
   collect(dataset.node(), nodes);
   const int64_t rows = batch_of(nodes);

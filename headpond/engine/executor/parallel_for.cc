@@ -28,7 +28,7 @@ struct Work {
   const int64_t count;
   const int64_t group;         // Calls that a thread takes at once.
   const int64_t most_threads;  // That can have something to do.
-  const int64_t processors = most_threads > 1 ? static_cast<int64_t>(allowed_cpus().size()) : 1;
+  const int64_t processors = most_threads > 1 ? cpu_count() : 1;
   const std::function<void(int64_t)>& each;
   std::atomic<int64_t> next = 0;
   std::atomic<int> threads = 1;  // The caller and those that were started.

@@ -8,7 +8,7 @@
 namespace headpond::internal {
 
 /// Does what dataset/node.h says of ParallelFor, on up to `threads` threads, the calling one among them. Of these, more
-/// than processors only if calls are long, as they mostly wait then. Returns how many there were.
+/// than cpu_count() only if calls are long, as they mostly wait then. Returns how many there were.
 int parallel_for(int threads, int64_t count, const std::function<void(int64_t)>& each);
 
 }  // namespace headpond::internal

@@ -80,8 +80,13 @@ TEST_F(ExpandFiles, AreThoseOfGlob) {
   for (const std::string& in :
        std::vector<std::string>{"", "./", "d/", "d//", "d/../", path + "/", path + "//", "/", "/proc/self/"}) {
     for (const char* const name : {"*", "?", "a*", "a?", ".*", "*.*", "??", "*b", "a*b*", "*-", "*]", "*e", "s*"}) {
-      const auto found = expand_files(in + name);
-      EXPECT_EQ(found ? *found : std::vector<std::string>(), by_glob(in + name)) << in + name;
+      std::vector<std::string> found, expected;
+      for (int tries = 10; tries > 0; --tries) {  // Others may write into the root meanwhile.
+        found = expand_files(in + name).value_or(std::vector<std::string>());
+        expected = by_glob(in + name);
+        if (found == expected) break;
+      }
+      EXPECT_EQ(found, expected) << in + name;
     }
   }
   EXPECT_THAT(expand_files(std::string("a?")).value(), ElementsAre("a\n", "a-", "a]", "ab", "ax", "ay", "a\xff"))

@@ -97,10 +97,6 @@ int64_t nanoseconds_since_1970(int64_t seconds, int64_t nanoseconds) {
   return fits ? all : seconds < 0 ? INT64_MIN : INT64_MAX;
 }
 
-UniqueFd::~UniqueFd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
 Error system_error(std::string_view action, const std::string& path, int error_number) {
   const char* name = strerrorname_np(error_number);
   return Error::of_system(

@@ -3,12 +3,12 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <utility>
 
 #include "headpond/base/mutex.h"
+#include "headpond/io/file/kept_fd_internal.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
@@ -18,33 +18,17 @@ namespace {
 
 constexpr uint64_t kMostRead = uint64_t{64} << 10;
 
-int quarter_of_descriptors() {
-  struct rlimit limit = {};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
-  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur / 4, 4096));
-}
-
-std::atomic<int> g_unmapped = 0;
-
 bool is_same_content(const FileMark& a, const FileMark& b) {
   return a.size == b.size && a.head_hash == b.head_hash && a.tail_hash == b.tail_hash;
 }
 
 }  // namespace
 
-std::atomic<int> most_unmapped = quarter_of_descriptors();
-
 class KnownRecords::State {
  public:
   State(std::string path, KnownOffsets known, const FileStamp& stamp, UniqueFd file)
-      : path_(std::move(path)), known_(std::move(known)), stamp_(stamp), file_(std::move(file)) {
-    ++g_unmapped;
-  }
-  ~State() {
-    delete mapped_.load();
-    const MutexLock lock(mu_);
-    close();
-  }
+      : path_(std::move(path)), known_(std::move(known)), stamp_(stamp), file_(std::move(file)) {}
+  ~State() { delete mapped_.load(); }
   State(const State&) = delete;
   State& operator=(const State&) = delete;
 
@@ -62,7 +46,7 @@ class KnownRecords::State {
     auto frame = std::make_unique_for_overwrite<std::byte[]>(bytes);
     {
       const MutexLock lock(mu_);
-      if (!file_ || read_at(file_, begin, {frame.get(), bytes}, path_) != bytes) return std::nullopt;
+      if (!file_ || read_at(file_.file(), begin, {frame.get(), bytes}, path_) != bytes) return std::nullopt;
     }
     const Frame found = look_at_frame(frame.get(), bytes, UINT64_MAX);
     if (found.state != FrameState::whole || found.length + kFrameBytes != bytes) return std::nullopt;
@@ -74,7 +58,7 @@ class KnownRecords::State {
     if (const RecordFile* const mapped = mapped_.load(std::memory_order_acquire)) return mapped;
     const MutexLock lock(mu_);
     if (const RecordFile* const mapped = mapped_.load(std::memory_order_relaxed)) return mapped;
-    const auto facts = examine_regular(file_, path_);
+    const auto facts = examine_regular(file_.file(), path_);
     return facts ? map(*facts) : fail(facts.error());
   }
 
@@ -87,7 +71,7 @@ class KnownRecords::State {
  private:
   // The file may have changed since it was opened.
   Result<const RecordFile*> map(const FileFacts& facts) HEADPOND_REQUIRES(mu_) {
-    auto mapped = MappedFile::of(file_, facts, path_);
+    auto mapped = MappedFile::of(file_.file(), facts, path_);
     if (!mapped) return fail(std::move(mapped).error());
     if (stamp_from(facts) != stamp_ && !is_same_content(mark_of(**mapped), known_.mark())) return changed();
     auto index = known_.all();
@@ -99,17 +83,12 @@ class KnownRecords::State {
       index = std::make_shared<const RecordIndex>(std::move(*made));
     }
     mapped_.store(RecordFile::of_known(std::move(*mapped), std::move(index)).release(), std::memory_order_release);
-    close();
+    file_.close();
     return mapped_.load(std::memory_order_relaxed);
   }
   tl::unexpected<Error> changed() const {
     return fail(ErrorKind::DataLoss,
                 fmt::format("{}: it has changed since its records were counted, or is another file", path_));
-  }
-  void close() HEADPOND_REQUIRES(mu_) {
-    if (!file_) return;
-    const UniqueFd closed = std::move(file_);
-    --g_unmapped;
   }
 
   const std::string path_;
@@ -118,7 +97,7 @@ class KnownRecords::State {
   std::atomic<const RecordFile*> mapped_ = nullptr;  // Owned.
   std::atomic<bool> is_asked_ = false;
   Mutex mu_;
-  UniqueFd file_ HEADPOND_GUARDED_BY(mu_);  // Until it is mapped.
+  KeptFd file_ HEADPOND_GUARDED_BY(mu_);  // Until it is mapped.
 };
 
 KnownRecords::KnownRecords(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -133,7 +112,7 @@ Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path
   if (!facts) return fail(facts.error());
   if (stamp_from(*facts) != stamp) return nullptr;
   auto state = std::make_unique<State>(path, std::move(known), stamp, std::move(*file));
-  if (g_unmapped > most_unmapped) {
+  if (KeptFd::are_too_many()) {
     const auto mapped = state->file(*facts);
     if (!mapped) return fail(mapped.error());
   }

@@ -3,7 +3,6 @@
 // Not for users.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,13 +17,8 @@
 
 namespace headpond::internal {
 
-/// Files of which only one record was asked for so far may stay open without a mapping, so many in the program; others
-/// are mapped when they are opened. A quarter of the descriptors that the program may have, at most 4,096. Tests lower
-/// it.
-extern std::atomic<int> most_unmapped;
-
 /// The file is mapped when a second record is asked for: to map and unmap a file costs more than to read a record.
-/// Thread-safe.
+/// Where the program keeps too many descriptors (io/file/kept_fd_internal.h) it is mapped at once. Thread-safe.
 class KnownRecords {
  public:
   /// Null iff the file is not the one of `stamp` any more, or that is no proof, or nothing is `known`; then compare its

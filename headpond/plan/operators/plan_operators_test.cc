@@ -139,6 +139,9 @@ TEST(PlanOperators, Batches) {
   expect(range(4) + step("batch", "batch_size = 4") + step("distribute", "world_size = 2, rank = 1, cost_field = 'x'") +
              step("with_options", "threads = 0"),
          {R"("x":[1,2])"});
+  expect(range(3) + step("batch", "batch_size = 4") +
+             step("distribute", "world_size = 2, rank = 1, uneven = 'pad', mask_key = 'valid'"),
+         {R"("x":[2,2],"valid":[true,false])"});
   EXPECT_THAT(refused(range(4) + step("with_options", "threads = 3000000000")),
               HasSubstr("threads is 3000000000: out"));
   EXPECT_THAT(refused(range(4) + step("batch", "batch_size = 4") +

@@ -72,7 +72,8 @@ Dataset build_padded_batch(const PlanStep& step) {
 
 Dataset build_distribute(const PlanStep& step) {
   constexpr std::array kPolicies = {UnevenBatch::wrap, UnevenBatch::pad, UnevenBatch::drop};
-  DistributeOptions options{.uneven = kPolicies.at(step.args.choice("uneven", {"wrap", "pad", "drop"}))};
+  DistributeOptions options{.uneven = kPolicies.at(step.args.choice("uneven", {"wrap", "pad", "drop"})),
+                            .mask_key = step.args.text("mask_key", "")};
   const int64_t world_size = step.args.integer("world_size"), rank = step.args.integer("rank");
   if (step.args.has("cost_field")) {
     if (step.args.has("cost_func")) step.args.refuse("cost_func", "stands beside cost_field: one of them is needed");

@@ -59,15 +59,14 @@ struct Coordinator::State {
   int64_t started HEADPOND_GUARDED_BY(mu) = 0;
   std::stop_source source HEADPOND_GUARDED_BY(mu);
   Error error HEADPOND_GUARDED_BY(mu);
-  int64_t stop_ns HEADPOND_GUARDED_BY(mu) = -1;  // When the stop was requested; -1: not yet.
-  std::atomic<bool> is_stopped = false;          // The same, for a look without the lock. Changed under it.
+  std::atomic<int64_t> stop_ns = -1;  // When the stop was requested; -1: not yet. Changed under the lock.
   bool joined HEADPOND_GUARDED_BY(mu) = false;
 
   bool is_clean(const Error& candidate) const {
     return !candidate || std::ranges::count(options.clean_stop_kinds, candidate.kind()) != 0;
   }
 
-  bool stopped() const HEADPOND_REQUIRES(mu) { return stop_ns >= 0; }
+  bool stopped() const { return stop_ns.load(std::memory_order_acquire) >= 0; }
 
   bool await_end_of_all(int64_t deadline) HEADPOND_EXCLUDES(mu) {
     MutexLock lock(mu);
@@ -148,7 +147,7 @@ void Coordinator::start(std::string name, std::function<Result<void>(std::stop_t
   }
 }
 
-bool Coordinator::should_stop() const { return state_->is_stopped.load(std::memory_order_acquire); }
+bool Coordinator::should_stop() const { return state_->stopped(); }
 
 std::stop_token Coordinator::stop_token() const {
   MutexLock lock(state_->mu);
@@ -163,9 +162,8 @@ Result<void> Coordinator::request_stop(Error error) {
     MutexLock lock(state_->mu);
     if (state_->joined && !clean) return fail(std::move(error));
     if (state_->stopped()) return {};
-    state_->stop_ns = now();
     if (!clean) state_->error = error;
-    state_->is_stopped.store(true, std::memory_order_release);
+    state_->stop_ns.store(now(), std::memory_order_release);
     source = state_->source;
     state_->changed.notify_all();
   }
@@ -197,8 +195,7 @@ void Coordinator::clear_stop() {
   MutexLock lock(state_->mu);
   state_->source = std::stop_source();
   state_->error = Error();
-  state_->stop_ns = -1;
-  state_->is_stopped.store(false, std::memory_order_release);
+  state_->stop_ns.store(-1, std::memory_order_release);
   state_->joined = false;
 }
 

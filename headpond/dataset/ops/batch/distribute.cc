@@ -5,11 +5,14 @@
 #include <cstring>
 #include <numeric>
 
+#include "headpond/dataset/bases/batching.h"
+#include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops/batch.h"
 #include "headpond/dataset/ops/batch/row_costs_internal.h"
 #include "headpond/dataset/ops/batch/share_rows_internal.h"
 #include "headpond/dataset/ops/element/map_result_internal.h"
+#include "headpond/dataset/ops/structure/sharing.h"
 
 namespace headpond {
 namespace {
@@ -19,6 +22,7 @@ constexpr const char* kOp = "distribute";
 struct Share {
   int64_t world_size, rank;
   UnevenBatch uneven;
+  std::string mask_key;      // "": no mask.
   internal::RowCosts costs;  // Not known: rows are shared in their order.
   std::string function;      // Its label in the plan.
 };
@@ -50,9 +54,15 @@ Node::Facts facts_of(const Node::Ref& input, const Share& options) {
     const int64_t rows = field.shape.dims()[0], world = options.world_size;
     field.shape = field.shape.row().stacked(rows != kUnknown && rows % world == 0 ? rows / world : kUnknown);
   }
+  if (!options.mask_key.empty()) {
+    const int64_t rows = spec.empty() ? kUnknown : spec[0].shape.dims()[0];
+    spec.push_back({options.mask_key, DType::boolean, {rows}});
+    check_names(kOp, spec);
+  }
   std::string args = fmt::format("uneven={}", name_of(options.uneven));
   if (options.costs.field() != nullptr) args += fmt::format(", cost_field={}", *options.costs.field());
   if (!options.function.empty()) args += fmt::format(", cost={}", options.function);
+  if (!options.mask_key.empty()) args += fmt::format(", mask_key={}", options.mask_key);
   Node::Facts facts = facts_over(input, kOp, std::move(args), std::move(spec));
   facts.location = fmt::format("world_size={}, rank={}", options.world_size, options.rank);
   facts.location_chooses = true;
@@ -66,7 +76,20 @@ int64_t source_row(int64_t i, int64_t rows, UnevenBatch policy) {
   return policy == UnevenBatch::wrap ? i % rows : std::min(i, rows - 1);
 }
 
-class Distribute final : public Pointwise {
+// The most rows that a batch of `batches` has; kEndless: not known.
+int64_t most_rows(const Node& batches) {
+  if (const int64_t rows = batches.spec()[0].shape.dims()[0]; rows != kUnknown) return rows;
+  const Node* at = &batches;
+  const auto gives_same_batches = [](Role role) {
+    return role == Role::order || role == Role::choice || role == Role::store || role == Role::repeat ||
+           role == Role::hint;
+  };
+  while (at->facts().inputs.size() == 1 && gives_same_batches(at->facts().role)) at = &at->input();
+  if (dynamic_cast<const Batching*>(at) != nullptr) return at->input().slots();
+  return kEndless;
+}
+
+class Distribute final : public Pointwise, public internal::Sharing {
  public:
   Distribute(const Node::Ref& input, const Share& options) : Pointwise(facts_of(input, options)), options_(options) {}
 
@@ -80,14 +103,25 @@ class Distribute final : public Pointwise {
     }
     const int64_t count = options_.uneven == UnevenBatch::drop ? rows / world : (rows + world - 1) / world;
     if (count == 0 && options_.uneven == UnevenBatch::drop) return Got::hole;
-    const auto own = own_rows(in, rows, count);
+    auto own = own_rows(in, rows, count);
     if (!own) return context.fail(own.error());
+    const auto real = static_cast<size_t>(
+        std::count_if(own->begin(), own->end(), [rows](int64_t i) { return i < rows; }));  // The first ones.
+    for (int64_t& row : *own) row = source_row(row, rows, options_.uneven);
     for (size_t f = 0; f < in.size(); ++f) take(in[f], *own, context, outputs, out);
+    if (options_.mask_key.empty()) return Got::value;
+    std::byte* const mask = context.allocate_output(out, outputs, DType::boolean, {count});
+    std::fill_n(mask, real, std::byte{1});
+    std::fill_n(mask + real, own->size() - real, std::byte{0});
     return Got::value;
+  }
+  Error shortage() const override {
+    if (options_.uneven != UnevenBatch::drop || spec().empty()) return {};
+    return internal::shortage(*this, most_rows(input()), options_.world_size);
   }
 
  private:
-  // The rows of this rank, `count` of them.
+  // The rows of this rank, `count` of them in rising order, as rows of all ranks together.
   Result<std::vector<int64_t>> own_rows(const Element& in, int64_t rows, int64_t count) const {
     std::vector<int64_t> own(static_cast<size_t>(count));
     std::iota(own.begin(), own.end(), options_.rank * count);
@@ -100,7 +134,6 @@ class Distribute final : public Pointwise {
       }
       own = internal::share_by_cost(costs, options_.world_size, options_.rank);
     }
-    for (int64_t& row : own) row = source_row(row, rows, options_.uneven);
     return own;
   }
   static void take(const Tensor& all, const std::vector<int64_t>& own, Context& context, OutputSlots outputs,
@@ -139,7 +172,12 @@ Step distribute_step(int64_t world_size, int64_t rank, const std::optional<Funct
   if (cost && !options.cost_field.empty()) refuse(kOp, "a cost function and a cost_field: one of them is needed");
   return [=](const Dataset& input) {
     check_rows_of(input.spec());
-    Share share{.world_size = world_size, .rank = rank, .uneven = options.uneven, .costs = {}, .function = ""};
+    Share share{.world_size = world_size,
+                .rank = rank,
+                .uneven = options.uneven,
+                .mask_key = options.mask_key,
+                .costs = {},
+                .function = ""};
     if (!options.cost_field.empty()) share.costs = RowCosts::of_field(kOp, input.spec(), options.cost_field);
     if (cost) {
       share.costs = RowCosts::of_function(kOp, input.spec(), *cost);

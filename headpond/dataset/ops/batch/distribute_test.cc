@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
@@ -20,14 +21,21 @@ std::vector<int64_t> numbers_of(const Dataset& dataset, SequenceOptions options 
   return all;
 }
 
+// A text of x bytes, which costs x.
+Dataset texts(std::vector<int64_t> lengths) {
+  const auto text = [](int64_t x) { return std::tuple(x, std::string(static_cast<size_t>(x), 'x')); };
+  return from_tensor_slices(Tensor::from(lengths, {static_cast<int64_t>(lengths.size())})) |
+         map(text, {.output = {{"length", i64, {}}, {"text", bytes, {}}}, .name = "text"});
+}
+
 TEST(Distribute, GivesEachRankItsRows) {
   const Dataset batches = range(12) | batch(6);
   EXPECT_THAT(elements(batches | distribute(3, 0)), ElementsAre("[0 1]", "[6 7]"));
   EXPECT_THAT(elements(batches | distribute(3, 2)), ElementsAre("[4 5]", "[10 11]"));
   EXPECT_THAT(elements(batches | distribute(1, 0)), elements(batches));
   const auto named = [](int64_t x) { return std::tuple(x, std::to_string(x)); };
-  const Dataset texts = range(4) | map(named, {.output = {{"n", DType::i64, {}}, {"t", DType::bytes, {}}}}) | batch(4);
-  EXPECT_THAT(elements(texts | distribute(2, 1)), ElementsAre("[2 3], ['2' '3']"));
+  const Dataset pairs = range(4) | map(named, {.output = {{"n", DType::i64, {}}, {"t", DType::bytes, {}}}}) | batch(4);
+  EXPECT_THAT(elements(pairs | distribute(2, 1)), ElementsAre("[2 3], ['2' '3']"));
 }
 
 TEST(Distribute, SharesUnevenBatchesByPolicy) {
@@ -40,6 +48,50 @@ TEST(Distribute, SharesUnevenBatchesByPolicy) {
   EXPECT_THAT(elements(five | distribute(3, 2)), ElementsAre("[4 0]"));
   EXPECT_THAT(elements(five | distribute(3, 2, UnevenBatch::pad)), ElementsAre("[4 4]"));
   EXPECT_THAT(elements(five | distribute(3, 2, UnevenBatch::drop)), ElementsAre("[2]"));
+}
+
+TEST(Distribute, MarksTheRowsThatItAdds) {
+  const Dataset five = range(5) | batch(5);
+  const auto marked = [&](int64_t rank, UnevenBatch uneven) {
+    return elements(five | distribute(4, rank, {.uneven = uneven, .mask_key = "valid"}));
+  };
+  EXPECT_THAT(marked(1, UnevenBatch::pad), ElementsAre("[2 3], [true true]"));
+  EXPECT_THAT(marked(2, UnevenBatch::pad), ElementsAre("[4 4], [true false]"));
+  EXPECT_THAT(marked(3, UnevenBatch::pad), ElementsAre("[4 4], [false false]"));
+  EXPECT_THAT(marked(2, UnevenBatch::wrap), ElementsAre("[4 0], [true false]"));
+  EXPECT_THAT(marked(3, UnevenBatch::drop), ElementsAre("[3], [true]"));
+  const Dataset known = range(8) | batch(4, {.drop_remainder = true}) | distribute(2, 0, {.mask_key = "valid"});
+  EXPECT_EQ(known.spec()[1].shape.to_string(), "[2]");
+  EXPECT_EQ(known.spec()[1].name, "valid");
+  EXPECT_THAT([&] { known | distribute(1, 0, {.mask_key = "valid"}); },
+              testing::ThrowsMessage<Exception>(HasSubstr("valid")));
+}
+
+TEST(Distribute, MarksTheRowsThatItAddsByCostToo) {
+  for (const UnevenBatch uneven : {UnevenBatch::pad, UnevenBatch::wrap}) {
+    std::map<std::string, int> real;
+    for (const int64_t rank : {0, 1, 2}) {
+      for (Sequence sequence(texts({3, 9, 2, 8, 5}) | batch(5) |
+                             distribute(3, rank, {.uneven = uneven, .cost_field = "length", .mask_key = "valid"}));
+           ;) {
+        const auto next = sequence.next();
+        if (!next) break;
+        const auto lengths = (*next)["length"].as<int64_t>();
+        const auto valid = (*next)["valid"].as<bool>();
+        ASSERT_EQ(valid.size(), lengths.size());
+        for (size_t i = 0; i < valid.size(); ++i) real[std::to_string(lengths[i])] += valid[i] ? 1 : 0;
+      }
+    }
+    EXPECT_THAT(real, ElementsAre(testing::Pair("2", 1), testing::Pair("3", 1), testing::Pair("5", 1),
+                                  testing::Pair("8", 1), testing::Pair("9", 1)));
+  }
+}
+
+TEST(Distribute, WithoutAMaskIsAsBefore) {
+  const Dataset batches = range(5) | batch(4);
+  EXPECT_EQ((batches | distribute(2, 1)).node()->identity(), "distribute(uneven=wrap)");
+  EXPECT_EQ((batches | distribute(2, 1, {.mask_key = "valid"})).node()->identity(),
+            "distribute(uneven=wrap, mask_key=valid)");
 }
 
 TEST(Distribute, AllRanksTogetherHaveEachElementOnce) {
@@ -88,13 +140,6 @@ TEST(Distribute, AStateOfFourRanksGoesOnWithThree) {
       << "control: another policy is another plan";
   EXPECT_FALSE(Sequence::restored(range(120) | shuffle() | batch(12) | distribute(3, 0, {.cost_field = "0"}),
                                   {.seed = 3}, four.state()));
-}
-
-// A text of x bytes, which costs x.
-Dataset texts(std::vector<int64_t> lengths) {
-  const auto text = [](int64_t x) { return std::tuple(x, std::string(static_cast<size_t>(x), 'x')); };
-  return from_tensor_slices(Tensor::from(lengths, {static_cast<int64_t>(lengths.size())})) |
-         map(text, {.output = {{"length", i64, {}}, {"text", bytes, {}}}, .name = "text"});
 }
 
 TEST(Distribute, SharesRowsByCost) {
@@ -169,6 +214,7 @@ TEST(Distribute, ByCostAllRanksTogetherHaveEachElementOnce) {
 
 TEST(Distribute, KeepsTheContract) {
   check_contract(range(23) | batch(4) | distribute(3, 1, {.uneven = UnevenBatch::pad, .cost_field = "0"}));
+  check_contract(range(23) | batch(4) | distribute(3, 2, {.uneven = UnevenBatch::pad, .mask_key = "valid"}));
   const auto cost = [](int64_t x) { return x % 5; };
   check_contract(range(23) | batch(4) | distribute(3, 1, cost, {.uneven = UnevenBatch::drop, .name = "fifth"}));
 

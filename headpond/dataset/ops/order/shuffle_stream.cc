@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/bases/reread_input.h"
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 
@@ -64,6 +65,7 @@ class ShuffleStream final : public Iterator {
     if (is_given_.back()) {
       forget(sort_key.ordinal);
     } else {
+      hold_memory(element);
       pending_.push_back({sort_key, std::move(element)});
       std::push_heap(pending_.begin(), pending_.end(), later_first);
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/dataset/ops/order/shuffle_stream_internal.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
 namespace {
@@ -72,6 +73,39 @@ TEST(ShuffleStream, HoldsNoMoreThanTwoWindowsAndSavesNoneOfThem) {
   }
   EXPECT_LE(most_held, 2 * 8);
   EXPECT_GT(most_held, 8 / 2) << "control: it held next to nothing";
+}
+
+// A function of another language returns memory that nobody else has, and that no account counts.
+class Foreign final : public Iterator {
+ public:
+  explicit Foreign(bool is_only_user) : is_only_user_(is_only_user) {}
+  Got next(Context&, Element& out) override {
+    static const std::vector<uint8_t> values(1000);
+    Tensor tensor = Tensor::from_memory(values.data(), DType::u8, {1000}, [] {});
+    if (is_only_user_) MemoryAccount::set_only_user(*tensor.owner());
+    out.append(std::move(tensor));
+    return Got::value;
+  }
+  void visit_state(StateVisitor&) override {}
+
+ private:
+  const bool is_only_user_;
+};
+
+TEST(ShuffleStream, WhatItHoldsIsCounted) {
+  const auto held = [](bool is_only_user) {
+    MemoryAccount account;
+    const MemoryAccount::Scope scope(&account);
+    const auto iterator = shuffle_stream(std::make_unique<Foreign>(is_only_user), {1}, 8);
+    Context context;
+    for (int i = 0; i < 20; ++i) {
+      Element out;
+      EXPECT_EQ(iterator->next(context, out), Got::value);
+    }
+    return account.bytes();
+  };
+  EXPECT_GE(held(true), 4 * 1000);
+  EXPECT_EQ(held(false), 0) << "control: the program counts it";
 }
 
 TEST(ShuffleStream, RefusesAnImpossibleState) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/ops/regroup/held_input_internal.h"
 #include "headpond/dataset/run_state.h"
 
@@ -26,7 +27,9 @@ int64_t HeldInput::position() const {
 
 Got HeldInput::next(Context& context, Element& out, int64_t& ticket) {
   if (lost_) return context.fail(lost_);
-  return by_position_ ? next_by_position(context, out, ticket) : next_in_order(context, out, ticket);
+  const Got got = by_position_ ? next_by_position(context, out, ticket) : next_in_order(context, out, ticket);
+  if (got == Got::value) hold_memory(out);
+  return got;
 }
 
 Got HeldInput::next_by_position(Context& context, Element& out, int64_t& ticket) {

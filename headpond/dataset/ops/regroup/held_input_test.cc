@@ -2,6 +2,7 @@
 #include "headpond/dataset/ops/regroup/held_input_internal.h"
 #include "headpond/dataset/ops/regroup/regroup_test_internal.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
 namespace {
@@ -118,6 +119,28 @@ TEST(HeldInput, HasAStateWithoutHeldElementsToo) {
     Reading at_end(*dataset.node());
     at_end.run(9, {"2"});
     EXPECT_THAT(Reading(*dataset.node(), at_end.state()).rest(), ElementsAre("2", "end"));
+  }
+}
+
+// Memory of a function of another language, which nobody else has, is copied into a pool that counts it.
+TEST(HeldInput, CountsWhatItGives) {
+  static const std::vector<uint8_t> values(1000);
+  const auto foreign = [](int64_t) {
+    Tensor tensor = Tensor::from_memory(values.data(), DType::u8, {1000}, [] {});
+    MemoryAccount::set_only_user(*tensor.owner());
+    return tensor;
+  };
+  for (const Dataset& input : each_kind(range(3))) {
+    const Dataset dataset = input | map(foreign, {.output = {{"", DType::u8, {1000}}}});
+    MemoryAccount account;
+    const MemoryAccount::Scope scope(&account);
+    PlainFeed feed;
+    HeldInput held(*dataset.node(), {}, feed);
+    Context context;
+    Element out;
+    int64_t ticket = 0;
+    ASSERT_EQ(held.next(context, out, ticket), Got::value);
+    EXPECT_EQ(account.bytes(), 1000 + 64);
   }
 }
 

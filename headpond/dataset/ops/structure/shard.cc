@@ -3,6 +3,7 @@
 
 #include "headpond/dataset/bases/choosing.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/ops/structure/sharing.h"
 
 namespace headpond {
 namespace {
@@ -27,6 +28,15 @@ struct Shard {
   int64_t most() const { return num_shards - 1; }
 };
 
+class ShardNode final : public Choosing<Shard>, public internal::Sharing {
+ public:
+  ShardNode(Facts facts, const Shard& rule) : Choosing(std::move(facts), rule), num_shards_(rule.num_shards) {}
+  Error shortage() const override { return internal::shortage(*this, input().slots(), num_shards_); }
+
+ private:
+  const int64_t num_shards_;
+};
+
 }  // namespace
 
 Step shard(int64_t num_shards, int64_t index) {
@@ -41,7 +51,7 @@ Step shard(int64_t num_shards, int64_t index) {
       if (slots == kEndless) return slots;
       return slots > rule.index ? (slots - rule.index - 1) / rule.num_shards + 1 : int64_t{0};
     });
-    return Dataset(std::make_shared<Choosing<Shard>>(std::move(facts), rule));
+    return Dataset(std::make_shared<ShardNode>(std::move(facts), rule));
   };
 }
 

@@ -36,6 +36,19 @@ void note_use(const std::string& path, int64_t modified_ns) {
   fs::last_write_time(path, fs::file_time_type::clock::now(), ignored);
 }
 
+// What has the name is known for certain only once it has no name that others use.
+void remove_cached(const std::string& path, uint64_t device, uint64_t inode) {
+  const auto is_it = [&](const Result<FileFacts>& facts) { return facts && facts->is_same_file({device, inode}); };
+  if (!is_it(examine_path(path))) return;
+  const fs::path name(path);
+  std::string aside =
+      (name.parent_path() / ("." + name.filename().string() + ".XXXXXX")).string();  // As remove_unused.
+  if (const auto made = make_unique_file(aside); !made) return;
+  std::error_code ignored;
+  if (rename_path(path, aside) && !is_it(examine_path(aside))) fs::create_hard_link(aside, path, ignored);
+  fs::remove(aside, ignored);
+}
+
 void remove_unused_beside(const std::string& path) {
   static auto* const mu = new Mutex;  // Never destroyed: a dataset may be static.
   static auto* const seen = new std::set<std::string>;
@@ -55,8 +68,7 @@ void remove_unused(const std::string& folder) {
     const bool is_unfinished = name.starts_with('.') && name.find(".index.") != std::string::npos;  // By a kill.
     if (!name.ends_with(".index") && !is_unfinished) continue;
     const auto facts = examine_path(at->path().string());
-    std::error_code ignored;
-    if (facts && facts->modified_ns < oldest) fs::remove(at->path(), ignored);
+    if (facts && facts->modified_ns < oldest) remove_cached(at->path().string(), facts->device, facts->inode);
   }
 }
 

@@ -23,6 +23,9 @@ Result<void> write_cached(const std::string& path, std::span<const std::span<con
 /// Says that the index at `path`, last written or used at `modified_ns`, was used now. Writes that down once a day at
 /// most, as the time of its last change. Any thread.
 void note_use(const std::string& path, int64_t modified_ns);
+/// Removes the index at `path`, unless another program has replaced it: it is the file that these identify. Errors are
+/// ignored. Any thread.
+void remove_cached(const std::string& path, uint64_t device, uint64_t inode);
 /// To be called after an index was written: once for each folder and program, removes the unused indexes beside it. Any
 /// thread.
 void remove_unused_beside(const std::string& path);

@@ -55,6 +55,28 @@ TEST_F(CachedFiles, ThatNobodyHasUsedForLongAreRemoved) {
   remove_unused(folder_.file("none"));
 }
 
+TEST_F(CachedFiles, AnotherFileThatHasGotTheNameIsNotRemoved) {
+  const std::string path = put("a.index", hours(1)), next = put("b.index", hours(1));
+  const FileFacts old = examine_path(path).value(), replaced = examine_path(next).value();
+  remove_cached(path, replaced.device, replaced.inode);
+  EXPECT_TRUE(examine_path(path)->is_same_file(old)) << "it was replaced before";
+  {
+    bool is_done = false;  // It is replaced between the look and the removal.
+    const FaultInjection hook([&](std::string_view call) {
+      if (call == "rename" && !std::exchange(is_done, true)) std::filesystem::rename(next, path);
+      return Fault{};
+    });
+    remove_cached(path, old.device, old.inode);
+    EXPECT_TRUE(is_done);
+  }
+  ASSERT_TRUE(std::filesystem::exists(path));
+  EXPECT_TRUE(examine_path(path)->is_same_file(replaced));
+  EXPECT_EQ(folder_.count(), 1U) << "nothing else stays";
+  remove_cached(path, replaced.device, replaced.inode);
+  EXPECT_EQ(folder_.count(), 0U) << "control";
+  remove_cached(path, replaced.device, replaced.inode);
+}
+
 TEST_F(CachedFiles, AreLookedThroughOnceForEachFolder) {
   const std::string old = put("old.index", hours(91 * 24));
   remove_unused_beside(folder_.file("a.index"));

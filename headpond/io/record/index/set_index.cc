@@ -15,6 +15,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/kept_fd_internal.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/index/cached_files_internal.h"
 #include "headpond/io/record/record_frame_internal.h"
@@ -65,6 +66,12 @@ std::vector<uint32_t> sums_of(std::span<const std::byte> bytes) {
 
 uint32_t checksum(std::span<const std::byte> header, std::span<const std::byte> rows) {
   return crc32c_extend(crc32c(header), rows);
+}
+
+// Null: too many are kept.
+std::shared_ptr<const internal::KeptFd> kept_open(internal::UniqueFd file) {
+  auto kept = std::make_shared<const internal::KeptFd>(std::move(file));
+  return internal::KeptFd::are_too_many() ? nullptr : std::move(kept);
 }
 
 }  // namespace
@@ -144,15 +151,13 @@ std::shared_ptr<const CachedSet> SetIndex::read() const {
   }
   if (at != bytes.size()) return nullptr;
   cached->file_ = std::move(*file);
-  cached->open_ = std::make_shared<const internal::UniqueFd>(std::move(*open));
+  cached->stamp_ = internal::stamp_from(*facts);
+  cached->open_ = kept_open(std::move(*open));
   return cached;
 }
 
 // The next program makes it anew.
-void CachedSet::remove() const {
-  std::error_code ignored;
-  std::filesystem::remove(file_->path(), ignored);
-}
+void CachedSet::remove() const { internal::remove_cached(file_->path(), stamp_.device, stamp_.inode); }
 
 std::shared_ptr<const RecordIndex> CachedSet::offsets(size_t n) const {
   const Table& table = tables_[n];
@@ -174,15 +179,15 @@ std::optional<RecordRange> CachedSet::range(size_t n, uint64_t i) const {
   const Table& table = tables_[n];
   const auto records = static_cast<uint64_t>(files[n].records);
   const uint64_t width = files[n].mark.size >> 32 == 0 ? sizeof(uint32_t) : sizeof(uint64_t);
-  if (i >= records || table.bytes != (records + 1) * width) return std::nullopt;
+  if (open_ == nullptr || i >= records || table.bytes != (records + 1) * width) return std::nullopt;
   const uint64_t first = i * width / kBlockBytes, begin = first * kBlockBytes;
   const uint64_t end = std::min(((i + 1) * width / kBlockBytes + 1) * kBlockBytes, table.bytes);
   std::array<std::byte, 2 * kBlockBytes> memory;
   thread_local std::vector<std::byte> sums;
   sums.resize(sums_bytes(table.bytes));
   const auto blocks = std::span(memory).first(end - begin);
-  if (internal::read_at(*open_, table.at + begin, blocks, file_->path()).value_or(0) != blocks.size() ||
-      internal::read_at(*open_, table.at + table.bytes, sums, file_->path()).value_or(0) != sums.size() ||
+  if (internal::read_at(open_->file(), table.at + begin, blocks, file_->path()).value_or(0) != blocks.size() ||
+      internal::read_at(open_->file(), table.at + table.bytes, sums, file_->path()).value_or(0) != sums.size() ||
       crc32c(sums) != table.sums_crc) {
     return std::nullopt;
   }

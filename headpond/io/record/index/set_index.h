@@ -35,6 +35,7 @@ struct FileStamp {
 Result<FileStamp> stamp_of(const std::string& path);
 
 namespace internal {
+class KeptFd;
 struct FileFacts;
 FileStamp stamp_from(const FileFacts& facts);
 }  // namespace internal
@@ -85,7 +86,8 @@ class CachedSet {
   };
   std::vector<Table> tables_;
   std::shared_ptr<const MappedFile> file_;
-  std::shared_ptr<const internal::UniqueFd> open_;  // The same file.
+  FileStamp stamp_;                               // Of that file,
+  std::shared_ptr<const internal::KeptFd> open_;  // and it again; null: not open.
 };
 
 /// The offsets of one file, in memory or in a cached entry. Thread-safe.

@@ -14,6 +14,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
+#include "headpond/io/file/kept_fd_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -128,6 +129,34 @@ TEST_F(SetIndexTest, GivesNoDamagedOffsets) {
   }
   test::put_file(index.path(), whole);
   EXPECT_NE(index.read()->offsets(0), nullptr) << "control";
+}
+
+// Another program has noticed the same, and was faster.
+TEST_F(SetIndexTest, ADamagedOneThatWasReplacedMeanwhileStays) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  std::vector<std::byte> damaged = read_file(index.path()).value();
+  damaged.back() ^= std::byte{1};
+  test::put_file(index.path(), damaged);
+  const auto cached = index.read();
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  EXPECT_EQ(cached->offsets(0), nullptr);
+  ASSERT_NE(index.read(), nullptr);
+  EXPECT_NE(index.read()->offsets(0), nullptr);
+}
+
+TEST_F(SetIndexTest, WithManyDescriptorsKeptItIsClosedAndReadWhereItIsMapped) {
+  const SetIndex index("lines", paths_);
+  ASSERT_TRUE(index.keep(counts_, offsets_));
+  const int before = internal::most_kept_fds;
+  const auto first = index.read();
+  EXPECT_TRUE(KnownOffsets(first, 0).range(0)) << "control";
+  internal::most_kept_fds = 1;
+  const auto second = index.read();
+  EXPECT_FALSE(KnownOffsets(second, 0).range(0));
+  ASSERT_NE(KnownOffsets(second, 0).all(), nullptr);
+  EXPECT_EQ(KnownOffsets(second, 0).all()->size(), 3U);
+  internal::most_kept_fds = before;
 }
 
 // A file of 4 GiB or more has offsets of eight bytes.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Operators that give each of several programs, the ranks of a training, its share of the elements. Not for users.
+#pragma once
+
+#include <cstdint>
+
+#include "headpond/dataset/node.h"
+
+namespace headpond::internal {
+
+/// The node of such an operator.
+class Sharing {
+ public:
+  virtual ~Sharing() = default;
+  /// FailedPrecondition iff it is known that there are elements, but that one of the programs at least gets none. May
+  /// open files, and throw.
+  virtual Error shortage() const = 0;
+};
+
+/// Sharing::shortage() of `node`, which shares at most `elements` among `shares` programs.
+Error shortage(const Node& node, int64_t elements, int64_t shares);
+/// The first shortage of what `node` has all its elements from: of operators with one input, from `node` on. May open
+/// files, and throw.
+Error shortage_below(const Node& node);
+
+}  // namespace headpond::internal
