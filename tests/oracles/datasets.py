@@ -332,7 +332,7 @@ NAMED = [
     Named("tf.data counts an endless repeat of nothing as endless (datasets.md 4D.2: it ends, as tf.data's own elements do)",
           lambda chain, what, theirs, ours: what == "cardinality" and not theirs.error and len(theirs.elements) < LIMIT and
           theirs.cardinality not in (len(theirs.elements), len(theirs.elements) // 2)),
-    Named("of fewer elements than shards a Loader refuses each shard; tf.data gives some nothing (ops/structure.h)",
+    Named("a Loader refuses a shard that gets none of the elements; tf.data gives nothing (ops/structure.h)",
           lambda chain, what, theirs, ours: "shard" in ops(chain) and not ours.elements and " for ever; use fewer" in ours.message),
     Named("an endless repeat of what turns out to be empty is FailedPrecondition, not the end (commands.md 4.10)",
           lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),

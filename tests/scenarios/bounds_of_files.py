@@ -106,7 +106,8 @@ def uneven_shards(figures, bounds):
     for name, found in figures["rank_without_data"].items():
         bounds.at_most(f"a rank without data, {name}: milliseconds of four ranks", found["ms"], 1000)
         if name != "distribute, pad":  # There each rank has a batch.
-            bounds.add(f"a rank without data, {name}: of four ranks refused", found["refused"], "== 4", found["refused"] == 4)
+            refused = 1 if name == "shard" else 4  # That one; of distribute the whole batch is dropped.
+            bounds.add(f"a rank without data, {name}: of four ranks refused", found["refused"], f"== {refused}", found["refused"] == refused)
 
 
 def waste(epoch):

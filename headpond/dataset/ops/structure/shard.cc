@@ -30,11 +30,14 @@ struct Shard {
 
 class ShardNode final : public Choosing<Shard>, public internal::Sharing {
  public:
-  ShardNode(Facts facts, const Shard& rule) : Choosing(std::move(facts), rule), num_shards_(rule.num_shards) {}
-  Error shortage() const override { return internal::shortage(*this, input().slots(), num_shards_); }
+  ShardNode(Facts facts, const Shard& rule) : Choosing(std::move(facts), rule), shard_(rule) {}
+  Error shortage() const override {
+    const int64_t elements = input().slots();
+    return elements > shard_.index ? Error() : internal::shortage(*this, elements, shard_.num_shards);
+  }
 
  private:
-  const int64_t num_shards_;
+  const Shard shard_;
 };
 
 }  // namespace

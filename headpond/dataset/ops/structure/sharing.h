@@ -12,8 +12,7 @@ namespace headpond::internal {
 class Sharing {
  public:
   virtual ~Sharing() = default;
-  /// FailedPrecondition iff it is known that there are elements, but that one of the programs at least gets none. May
-  /// open files, and throw.
+  /// FailedPrecondition iff it is known that there are elements, but none for this program. May open files, and throw.
   virtual Error shortage() const = 0;
 };
 

@@ -13,11 +13,11 @@ std::string shortage_of(const Dataset& dataset) {
   return error ? error.to_string() : "";
 }
 
-TEST(Sharing, FewerElementsThanShardsAreTooFewForAllOfThem) {
+TEST(Sharing, AShardIsRefusedThatGetsNoneOfTheElements) {
   EXPECT_THAT(shortage_of(range(3) | shard(4, 3)),
               HasSubstr("FailedPrecondition: shard(num_shards=4, index=3): 3 elements for 4 programs"));
-  EXPECT_THAT(shortage_of(range(1) | shard(4, 0)), HasSubstr("shard(num_shards=4, index=0): 1 element for 4 programs"))
-      << "the others would wait for ever";
+  EXPECT_THAT(shortage_of(range(1) | shard(4, 1)), HasSubstr("shard(num_shards=4, index=1): 1 element for 4 programs"));
+  EXPECT_EQ(shortage_of(range(1) | shard(4, 0)), "") << "a part of a dataset, perhaps";
   EXPECT_EQ(shortage_of(range(4) | shard(4, 3)), "");
   EXPECT_EQ(shortage_of(range(0) | shard(4, 3)), "") << "no program has an element";
   EXPECT_EQ(shortage_of(range(3) | repeat() | shard(4, 3)), "");
