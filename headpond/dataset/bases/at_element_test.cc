@@ -45,7 +45,7 @@ TEST(AtElement, NamesTheOperatorAndTheElementThatAFunctionWorksOn) {
   Said said;
   const auto look = [&](const Tensor& x) { return said.note(x.item<int64_t>()); };
   EXPECT_THAT(said.of(range(5, 7) | map(look, {.output = {{"", i64, {}}}, .name = "looks"})),
-              ElementsAre("map(looks, version=0), element 0", "map(looks, version=0), element 1"));
+              ElementsAre("map(looks, version=0), range, record 0", "map(looks, version=0), range, record 1"));
   EXPECT_THAT(said.of(range(1) | as_stream() |
                       filter([&](const Tensor& x) { return said.note(x.item<int64_t>()) == 0; }, {.name = "looks"})),
               ElementsAre(testing::StartsWith("filter(looks, version=0), ")));
@@ -69,10 +69,11 @@ TEST(AtElement, NamesThePositionsThatAFunctionOfValuesWorksOn) {
   const std::array<int64_t, 3> positions = {7, 8, 9};
   std::vector<std::string> filled;
   const auto fill = [&](std::span<const int64_t> at) {
+    const size_t before = said.all().size();
     Context context;
     const OutputSlot slot{values.data(), outer.spec().data()};
     EXPECT_TRUE(outer.node()->bind({})->fill(at, context, {&slot, 1}, nullptr));
-    filled.assign(said.all().end() - 2, said.all().end());
+    filled = {said.all().at(before), said.all().back()};
   };
   fill(positions);
   EXPECT_THAT(filled,
