@@ -30,7 +30,9 @@ void declare(Flags& flags, CheckFlags& to) {
 
 void write_order(JsonWriter& json, const OrderQuality& order) {
   json.begin_object().member("op", order.op).member("span", order.span).member("displacement", order.displacement);
-  json.member("reach", order.reach).member("mix", order.mix).end_object();
+  member_or_null(json, "reach", order.reach);
+  member_or_null(json, "mix", order.mix);
+  json.end_object();
 }
 
 // `shuffle` is the last one before the program; all stand in `orders`.

@@ -18,7 +18,6 @@ namespace {
 
 constexpr int64_t kMostStartupCalls = 64;
 constexpr int64_t kStalledNs = 60'000'000'000;      // The default of QueueOptions::watchdog.
-constexpr int64_t kStillPollingNs = 1'000'000'000;  // A program that polls comes again before that.
 constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
 
 // The number that follows `name` in a file of /proc, or 0 if the file does not name it.
@@ -126,9 +125,8 @@ void Engine::add_steps(Figures& figures) const {
   figures.program_queue_share = steps.queue_share();
   for (const StepAccount::Step& step : steps.recent()) figures.recent.push_back({step.call_ns, step.work_ns});
   const int64_t last = std::max(consumer.arrived_ns(), last_ready_ns.load(std::memory_order_relaxed));
-  const int64_t now = now_ns(), polled = consumer.polled_ns();
-  const bool waits = consumer.is_in_call() && (polled == 0 || now - polled < kStillPollingNs);
-  figures.is_stalled = waits && now - last > kStalledNs;
+  const int64_t now = now_ns();
+  figures.is_stalled = consumer.waited_ns(now) > 0 && now - last > kStalledNs;
   if (!figures.is_stalled) return;
   figures.stalled_in = executor_.operators_in_progress();
   figures.stalled_stage = executor_.stage_in_progress();

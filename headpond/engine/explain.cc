@@ -170,6 +170,42 @@ void add_frozen(const Node& node, const Node* cache, std::set<const Node*>& seen
                                              cache->title())});
 }
 
+// The uppermost operator below `node`, within its epoch, that gives another order in each epoch; null: none.
+const Node* reordered_below(const Node& node) {
+  const Node::Facts& facts = node.facts();
+  for (const Node::Ref& input : facts.inputs) {
+    if (has_role(*input, Role::repeat) || has_role(*input, Role::store)) continue;
+    const bool is_fixed = input->facts().args.find("reshuffle_each_iteration=false") != std::string::npos;
+    if (has_role(*input, Role::order) && input->draws() && !is_fixed) return input.get();
+    if (const Node* const found = reordered_below(*input)) return found;
+  }
+  return nullptr;
+}
+
+bool keeps_a_part(const Node& node) {
+  const Node::Facts& facts = node.facts();
+  if (!facts.is_of_library || (facts.op != "take" && facts.op != "skip")) return false;
+  if (facts.args == (facts.op == "take" ? "count=-1" : "count=0")) return false;
+  const Lazy<int64_t>& below = node.input().facts().slots;
+  const bool is_counted = node.kind() != Kind::stream && facts.slots.is_known() && below.is_known();
+  return !is_counted || below.get() == kEndless || facts.slots.get() != below.get();
+}
+
+// What a cache keeps is that of epoch 0.
+void add_moving(const Node& node, std::set<const Node*>& seen, std::vector<MovingNote>& notes) {
+  if (has_role(node, Role::store) || !seen.insert(&node).second) return;
+  if (const Node* const order = keeps_a_part(node) ? reordered_below(node) : nullptr) {
+    notes.push_back(
+        {node.title(),
+         fmt::format("it keeps other elements in each epoch, as {} below it has another order in each, so what it "
+                     "leaves out in one epoch comes in another: two parts of a data set made so, as for training and "
+                     "test, share their elements. For parts that stay, put it below the shuffle, or filter by a "
+                     "function of the record; for so many steps an epoch it is right",
+                     order->title())});
+  }
+  for (const Node::Ref& input : node.facts().inputs) add_moving(*input, seen, notes);
+}
+
 }  // namespace
 
 Explanation explain(const Dataset& dataset) {
@@ -180,6 +216,8 @@ Explanation explain(const Dataset& dataset) {
   add_restore(*dataset.node(), seen, explanation.restore);
   seen.clear();
   add_frozen(*dataset.node(), nullptr, seen, explanation.frozen);
+  seen.clear();
+  add_moving(*dataset.node(), seen, explanation.moving);
   explanation.batch_bytes = internal::element_bytes(*dataset.node());
   return explanation;
 }
@@ -203,6 +241,8 @@ std::string Explanation::to_string() const {
   for (const RestoreNote& note : restore) text += fmt::format("  {}: {}\n", note.what, note.why);
   if (!frozen.empty()) text += "the same in every epoch:\n";
   for (const FrozenNote& note : frozen) text += fmt::format("  {}: {}\n", note.what, note.why);
+  if (!moving.empty()) text += "other elements in each epoch:\n";
+  for (const MovingNote& note : moving) text += fmt::format("  {}: {}\n", note.what, note.why);
   text +=
       batch_bytes < 0 ? "an element's size is not fixed\n" : fmt::format("an element takes {} bytes\n", batch_bytes);
   return text;

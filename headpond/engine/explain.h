@@ -37,6 +37,12 @@ struct FrozenNote {
   std::string why;   ///< Which cache, and what to do about it.
 };
 
+/// A take or skip over an order that is another one in each epoch, so that it keeps other elements each time.
+struct MovingNote {
+  std::string what;  ///< "take(count=800)".
+  std::string why;   ///< Which shuffle, and what to do about it.
+};
+
 struct Explanation {
   std::string plan;           ///< Dataset::plan().
   std::vector<Stage> stages;  ///< From the sources to the program.
@@ -44,6 +50,7 @@ struct Explanation {
   std::vector<RestoreNote>
       restore;  ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
   std::vector<FrozenNote> frozen = {};  ///< Random operators below a cache, from the sources on.
+  std::vector<MovingNote> moving = {};  ///< Parts that have other elements in each epoch, from the program on.
   int64_t batch_bytes = -1;             ///< Size of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< Human-readable text.

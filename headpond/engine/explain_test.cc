@@ -83,6 +83,31 @@ TEST(Explain, NamesRandomOperatorsThatACacheFreezes) {
   EXPECT_THAT(explain(range(9) | random_u32() | cache()).to_string(), testing::HasSubstr("the same in every epoch:"));
 }
 
+TEST(Explain, NamesPartsThatHaveOtherElementsInEachEpoch) {
+  const auto moving = [](const Dataset& dataset) {
+    std::vector<std::string> all;
+    for (const MovingNote& note : explain(dataset).moving) all.push_back(note.what + ": " + note.why);
+    return all;
+  };
+  const Dataset shuffled = range(9) | shuffle();
+  const auto is_named = [](const char* what) {
+    return ElementsAre(testing::AllOf(testing::StartsWith(what), HasSubstr("as shuffle(window=all) below it")));
+  };
+  EXPECT_THAT(moving(shuffled | take(7)), is_named("take(count=7): it keeps other elements in each epoch"));
+  EXPECT_THAT(moving(shuffled | skip(7) | batch(2)), is_named("skip(count=7)"));
+  EXPECT_THAT(moving(shuffled | map(&same, {.name = "same"}) | batch(2) | take(3)), is_named("take(count=3)"));
+  EXPECT_THAT(moving(concatenate({range(3), shuffled}) | take(4)), is_named("take(count=4)"));
+  EXPECT_THAT(moving(shuffled | take(4) | repeat(2)), is_named("take(count=4)"));
+  EXPECT_THAT(moving(shuffled | skip(1) | take(4)), testing::SizeIs(2));
+  for (const Dataset& fine : {range(9) | take(7) | shuffle(), shuffled | cache() | take(7),
+                              shuffled | take(7) | cache(), shuffled | repeat(4) | take(20), shuffled | shard(3, 0),
+                              shuffled | take(-1), shuffled | take(9), shuffled | skip(0), range(9) | take(3),
+                              range(9) | shuffle({.reshuffle_each_iteration = false}) | skip(7) | shuffle()}) {
+    EXPECT_THAT(moving(fine), testing::IsEmpty()) << fine.plan();
+  }
+  EXPECT_THAT(explain(shuffled | take(7)).to_string(), HasSubstr("other elements in each epoch:\n  take(count=7): "));
+}
+
 std::vector<std::string> restores(const Dataset& dataset) {
   std::vector<std::string> all;
   for (const RestoreNote& note : explain(dataset).restore) all.push_back(note.what + ": " + note.why);

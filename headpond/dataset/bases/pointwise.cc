@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/dataset.h"
@@ -33,6 +34,9 @@ class PointView final : public View {
     return answer(input_->at(i, context, {}, in), in, context, outputs, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
+    const bool has_any = !positions.empty();
+    const internal::AtElement here(node_, has_any ? static_cast<uint64_t>(positions.front()) : 0, {},
+                                   has_any ? positions.back() : 0);
     try {
       return node_.fill_keys(*input_, positions, random_keys_, context, columns, keys);
     } catch (...) {
@@ -152,6 +156,7 @@ Got Pointwise::run(Element& in, std::span<const RandomKey> random_keys, Context&
                    Element& out) const {
   const uint64_t key = in.key;
   const Provenance provenance = in.provenance;
+  const internal::AtElement here(*this, key, provenance);
   Got got = Got::error;
   try {
     got = apply_keys(in, random_keys, context, outputs, out);

@@ -41,7 +41,8 @@ struct MixPhase {
 /// Takes elements in exact shares: of the first i elements, a dataset gave its share within a few elements, whatever i.
 /// Which dataset gives element i is a function of i, and so is its position there: dataset 0 has given floor(i w0 / W +
 /// 1/2) elements of the first i, and the rest is split among the others in the same way. So the result has positions if
-/// all inputs have; holes of a filter take part. It ends where a dataset of weight above 0 has no further element.
+/// all inputs have; holes of a filter take part. It ends where a dataset of weight above 0 has no further element, and
+/// the log says which one, as information.
 /// Without weights the shares are equal. Weights that are no integers are rounded to multiples of 2^-30 of their sum.
 Dataset mix(const std::vector<Dataset>& datasets, const std::vector<double>& weights = {});
 /// The same with weights that change at positions. The first phase is from 0, the others follow in order.

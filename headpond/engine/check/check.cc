@@ -11,16 +11,15 @@
 #include <system_error>
 #include <utility>
 
-#include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/ops/structure/sharing.h"
-#include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/in_memory.h"
 #include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
+#include "headpond/engine/check/tried_internal.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
@@ -30,7 +29,8 @@
 namespace headpond {
 namespace {
 
-constexpr size_t kMostErrors = 8;
+using internal::Tried;
+
 constexpr int64_t kDefaultBatch = 32, kMostLabels = 4096;
 constexpr double kMostMix = 1.5;
 
@@ -63,73 +63,6 @@ int64_t batch_of(const std::vector<Node::Ref>& nodes) {
   return rows;
 }
 
-// What some elements took and were.
-struct Tried {
-  int64_t asked = 0, holes = 0, failed = 0;
-  double ns = 0;
-  int64_t largest = 0;  // Memory of an element; the values of one, which a batch of them has.
-  int64_t most_values = 0;
-  std::vector<std::string> errors = {};
-
-  double element_ns() const { return asked > 0 ? ns / static_cast<double>(asked) : 0; }
-  void add(int64_t took_ns) {
-    ++asked;
-    ns += static_cast<double>(took_ns);
-  }
-  void add(const Element& element) {
-    int64_t values = 0;
-    for (size_t i = 0; i < element.size(); ++i) values += static_cast<int64_t>(element[i].byte_size());
-    largest = std::max(largest, internal::bytes_of(element));
-    most_values = std::max(most_values, values);
-  }
-  void add_error(const Error& error) {
-    ++failed;
-    if (errors.size() < kMostErrors) errors.push_back(error.to_string());
-  }
-};
-
-// Evenly spread over the epoch.
-Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
-  Tried tried;
-  const int64_t slots = node.slots(), last = std::min(count, slots);
-  const auto view = view_of(node, {.seed = seed, .epoch = 0});
-  Context context;
-  for (int64_t i = 0; i < last; ++i) {
-    const int64_t position = slots == kEndless ? i : i * (slots / last);
-    Element element;
-    const int64_t began = now_ns();
-    const Got got = internal::ask(*view, position, context, {}, element);
-    tried.add(now_ns() - began);
-    tried.holes += got == Got::hole ? 1 : 0;
-    if (got == Got::error) tried.add_error(context.error);
-    if (got == Got::value) tried.add(element);
-  }
-  return tried;
-}
-
-// The first ones, where elements have no positions.
-Tried try_first(const Node::Ref& node, uint64_t seed, int64_t count) {
-  Tried tried;
-  Sequence sequence(Dataset(node), {.seed = seed});
-  while (tried.asked < count) {
-    const int64_t began = now_ns();
-    const auto element = sequence.next();
-    if (at_end(element)) break;
-    tried.add(now_ns() - began);
-    if (element) {
-      tried.add(*element);
-    } else {
-      tried.add_error(element.error());
-    }
-  }
-  return tried;
-}
-
-Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count) {
-  const bool has_positions = node->kind() != Kind::stream && !node->iterates();
-  return has_positions ? try_positions(*node, seed, count) : try_first(node, seed, count);
-}
-
 int threads_of(const CheckOptions& options) {
   return options.loader.threads >= 0 ? std::max(options.loader.threads, 1) : cpu_count();
 }
@@ -146,11 +79,16 @@ int64_t bytes_of(const Node& node, int64_t otherwise) {
   return bytes >= 0 ? bytes : otherwise;
 }
 
+// An order has as many as it may have only for a moment.
+int64_t held_by(const Node& node) { return is(node, Role::order) ? node.facts().holds / 2 : node.facts().holds; }
+
 void add_what_is_kept(const Node& node, int64_t each, CheckReport& report) {
   if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) {
     report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
   }
-  if (node.facts().holds > 0) report.memory.push_back({node.title() + " holds", node.facts().holds * each});
+  const int64_t held = held_by(node);
+  if (held > 0)
+    report.memory.push_back({node.title() + " holds", held * (each + static_cast<int64_t>(sizeof(Element)))});
   if (!is(node, Role::store) || !node.facts().location.empty() || node.slots() == kEndless) return;
   const internal::InMemory* const source = internal::viewed(node.input());
   const int64_t own = source != nullptr ? source->copied_bytes() : each;
@@ -189,13 +127,20 @@ int64_t mapped_bytes_of(const std::vector<Node::Ref>& nodes) {
   return bytes;
 }
 
+// Batches that are made while the program works on the first one.
+int64_t batches_ahead(const CheckOptions& options, const std::optional<int64_t>& batches) {
+  int64_t ahead = threads_of(options) + 1;
+  if (options.loader.run_ahead >= 0) ahead = std::min(ahead, options.loader.run_ahead);
+  return batches ? std::clamp(*batches - 1, int64_t{0}, ahead) : ahead;
+}
+
 void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, CheckReport& report) {
   if (tried.asked == 0) return;
   report.element_ns = tried.element_ns();
-  const double at_once = static_cast<double>(std::min<int64_t>(threads_of(options), rows));
-  const double batch_s = 1e-9 * tried.element_ns() * static_cast<double>(rows) / at_once;
-  report.first_batch_s = batch_s;
-  report.fill_s = batch_s * at_once / threads_of(options) * static_cast<double>(batches_at_once(options) - 1);
+  const int threads = threads_of(options);
+  const int64_t ahead = batches_ahead(options, report.cardinality);
+  report.first_batch_s = tried.seconds_for(rows, static_cast<int>(std::min<int64_t>(threads, rows)));
+  report.fill_s = tried.seconds_for(rows * (1 + ahead), threads) - tried.seconds_for(rows, threads);
 }
 
 // The operators from the source on that draw nothing and keep the order, if there are two.
@@ -209,7 +154,7 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const CheckOptions& optio
     ++operators;
   }
   if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
-  const Tried tried = try_elements(last, options.loader.seed, options.elements);
+  const Tried tried = internal::try_elements(last, options.loader.seed, options.elements);
   const auto count = static_cast<double>(last->slots());
   report.prepared = {.op = last->title(),
                      .bytes = last->slots() * bytes_of(*last, tried.largest),
@@ -235,15 +180,15 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
     }
     if (node->facts().holds > 0 && has_below(*node, Role::map)) {
       report.findings.push_back(
-          fmt::format("{} holds {} elements after map: before it they are often smaller", title, node->facts().holds));
+          fmt::format("{} holds {} elements after map: before it they are often smaller", title, held_by(*node)));
     }
     auto quality = internal::quality_of(*node, options.loader.seed, has_below(*node, Role::batch) ? 1 : rows);
     if (!quality) continue;
-    if (quality->mix > kMostMix) {
+    if (quality->mix.value_or(0) > kMostMix) {
       report.findings.push_back(
           fmt::format("{}: the batches' rows come from neighbouring places of the source ({:.1f} times the variance of "
                       "mixed ones): use a larger window, or none, which costs no memory",
-                      title, quality->mix));
+                      title, *quality->mix));
     }
     report.orders.push_back(std::move(*quality));
   }
@@ -293,6 +238,7 @@ void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& repor
   }
   const Explanation explanation = explain(dataset);
   for (const FrozenNote& note : explanation.frozen) report.findings.push_back(note.what + ": " + note.why);
+  for (const MovingNote& note : explanation.moving) report.findings.push_back(note.what + ": " + note.why);
   for (const RestoreNote& note : explanation.restore) report.findings.push_back(note.what + ": " + note.why);
 }
 
@@ -317,7 +263,8 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   const int64_t rows = batch_of(nodes);
   CheckReport report{.spec = to_string(dataset.spec()), .cardinality = dataset.cardinality()};
   Tried tried;
-  if (options.elements > 0) tried = try_elements(below_batches(dataset), options.loader.seed, options.elements);
+  if (options.elements > 0)
+    tried = internal::try_elements(below_batches(dataset), options.loader.seed, options.elements);
   report.tried = tried.asked;
   report.left_out = tried.holes;
   report.failed = tried.failed;
@@ -353,7 +300,7 @@ std::string CheckReport::to_string() const {
                         size_text(mapped_bytes));
   }
   if (first_batch_s) {
-    text += fmt::format("the first batch takes about {:.3f} s; after {:.3f} s more all that is made ahead is ready\n",
+    text += fmt::format("the first batch takes about {:.3f} s; {:.3f} s later all that is made ahead is ready\n",
                         *first_batch_s, *fill_s);
   }
   if (prepared) {
@@ -362,10 +309,11 @@ std::string CheckReport::to_string() const {
         prepared->op, size_text(prepared->bytes), prepared->seconds);
   }
   for (const OrderQuality& order : orders) {
-    text += fmt::format(
-        "{}: moves an element by {:.0f} positions on average, {} at most; reach {:.3f} (1: a full "
-        "shuffle), mix {:.2f} (1: as mixed as can be)\n",
-        order.op, order.displacement, order.span, order.reach, order.mix);
+    text += fmt::format("{}: moves an element by {:.0f} positions on average, {} at most", order.op, order.displacement,
+                        order.span);
+    if (order.reach) text += fmt::format("; reach {:.3f} (1: a full shuffle)", *order.reach);
+    if (order.mix) text += fmt::format(", mix {:.2f} (1: as mixed as can be)", *order.mix);
+    text += "\n";
   }
   if (label) {
     text += fmt::format("classes of '{}': {} in {} batches, {}\n", label->field, label->classes, label->batches,

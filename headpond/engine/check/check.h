@@ -19,15 +19,16 @@ struct CheckOptions {
 };
 
 /// The effect of an operator that changes the order on an epoch. Computed from its order alone, for at most about a
-/// million positions; no element is read.
+/// million positions; no element is read. Of the order of a stream, whose end nobody knows, at most 20 windows.
 struct OrderQuality {
   std::string op;           ///< "shuffle(window=100)".
   double displacement = 0;  ///< The mean of |position after - position before|.
   int64_t span = 0;         ///< The largest.
-  double reach = 0;         ///< 3 x displacement / number of elements. 1: as a full shuffle. 0: as stored.
+  /// 3 x displacement / number of elements. 1: as a full shuffle. 0: as stored. None of a stream.
+  std::optional<double> reach = {};
   /// The variance over batches of how many rows come from each tenth of the source, divided by that of random draws
-  /// without replacement. 1: as mixed as can be. Large: batches of neighbours.
-  double mix = 0;
+  /// without replacement. 1: as mixed as can be. Large: batches of neighbours. None of a stream.
+  std::optional<double> mix = {};
 };
 
 /// How the classes of CheckOptions::label are spread over batches, of elements as the run gives them: at most 4,096 are
@@ -64,8 +65,10 @@ struct CheckReport {
   /// Size of the sources' mapped files, all of them: as much as the process may show besides, once all was
   /// asked for. The system takes such pages back where it needs memory, so they are no part of `memory`.
   int64_t mapped_bytes = 0;
-  std::optional<double> first_batch_s = {}, fill_s = {};  ///< Until the first batch; until all that is ahead is ready.
-  std::optional<Prepared> prepared = {};                  ///< Prepared once, as a cache or by convert.
+  /// Until the first batch; from then on, until all is ready that is made ahead while the program works on it. A
+  /// shuffle of a stream reads much more than it gives until its window is full, and that is in both.
+  std::optional<double> first_batch_s = {}, fill_s = {};
+  std::optional<Prepared> prepared = {};  ///< Prepared once, as a cache or by convert.
   std::vector<OrderQuality> orders = {};
   std::optional<LabelMix> label = {};
   std::vector<std::string> findings = {};  ///< In sentences, with what to do.

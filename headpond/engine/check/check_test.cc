@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -118,6 +119,51 @@ TEST(Check, MemoryIsAboutWhatARunTakes) {
   EXPECT_GT(check(dataset, {.loader = {.threads = 2}}).memory_bytes(), told) << "more batches";
 }
 
+// Half a millisecond each, so that the time is known.
+Dataset slow_stream() {
+  const auto make = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      std::this_thread::sleep_for(std::chrono::microseconds(500));
+      return Element{Tensor::from(std::vector<uint8_t>(4096, static_cast<uint8_t>(next++)), {4096})};
+    };
+  };
+  return from_generator(make, {{"", u8, {4096}}}, {.name = "slow"});
+}
+
+TEST(Check, TheWindowOfAStreamIsForecast) {
+  const Dataset dataset = slow_stream() | shuffle({.window = 400}) | batch(25);
+  const CheckReport report = check(dataset, {.loader = {.threads = 2}});
+  const auto began = std::chrono::steady_clock::now();
+  Loader loader(dataset, {.threads = 2});
+  ASSERT_TRUE(loader.next());
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  EXPECT_GT(*report.first_batch_s, 0.1) << "200 elements are read for the first 25";
+  EXPECT_NEAR(*report.first_batch_s / took.count(), 1, 0.4);
+  const auto holds = [](const MemoryPart& part) { return part.what == "shuffle(window=400) holds"; };
+  const auto found = std::find_if(report.memory.begin(), report.memory.end(), holds);
+  ASSERT_NE(found, report.memory.end());
+  EXPECT_EQ(found->bytes, 400 * (4096 + static_cast<int64_t>(sizeof(Element))));
+  ASSERT_EQ(report.orders.size(), 1U);
+  EXPECT_NEAR(report.orders[0].displacement, 200, 20);
+  EXPECT_EQ(report.tried, 64);
+  EXPECT_THAT(report.to_string(), HasSubstr("shuffle(window=400): moves an element by "));
+}
+
+TEST(Check, FillIsUntilAllIsReadyThatIsMadeBesideTheFirstBatch) {
+  const auto slow = [](int64_t x) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return x;
+  };
+  const auto times = [&](int64_t count, const LoaderOptions& options) {
+    const CheckReport report = check(range(count) | map(slow, {.name = "slow"}) | batch(10), {.loader = options});
+    return *report.fill_s / *report.first_batch_s;
+  };
+  EXPECT_NEAR(times(1000, {.threads = 2}), 3, 1e-6) << "one for each thread, and one";
+  EXPECT_NEAR(times(1000, {.threads = 4}), 5, 1e-6);
+  EXPECT_NEAR(times(1000, {.threads = 2, .run_ahead = 1}), 1, 1e-6);
+  EXPECT_NEAR(times(20, {.threads = 2}), 1, 1e-6) << "there is one more";
+}
+
 TEST(Check, SaysWhichFilesAreMapped) {
   const test::TempFolder folder;
   const std::string text = "a line\nanother one\n", more(5000, 'x');
@@ -184,7 +230,7 @@ TEST(Check, AWindowThatIsTooSmallIsFound) {
   EXPECT_THAT(report.findings, ElementsAre(HasSubstr("neighbouring places")));
   const CheckReport whole = check(range(10'000) | shuffle() | batch(32), {});
   EXPECT_THAT(whole.findings, IsEmpty());
-  EXPECT_NEAR(whole.orders.at(0).mix, 1, 0.2);
+  EXPECT_NEAR(whole.orders.at(0).mix.value(), 1, 0.2);
 }
 
 TEST(Check, TheOrderOfOperatorsIsFound) {
@@ -194,6 +240,12 @@ TEST(Check, TheOrderOfOperatorsIsFound) {
       << "what it moves are batches already";
   EXPECT_THAT(check(range(100) | repeat(2) | shuffle() | batch(4), {}).findings,
               Contains(HasSubstr("put it before repeat")));
+}
+
+TEST(Check, PartsOfAnOrderThatChangesAreFound) {
+  EXPECT_THAT(check(range(1000) | shuffle() | take(800) | batch(4), {}).findings,
+              Contains(HasSubstr("take(count=800): it keeps other elements in each epoch")));
+  EXPECT_THAT(check(range(1000) | take(800) | shuffle() | batch(4), {}).findings, IsEmpty());
 }
 
 // Gives the field as it is; two of them are one.

@@ -33,6 +33,50 @@ class Replace final : public ViewObserver {
   const Node& input_;
 };
 
+// An input of so many elements that are nothing but their numbers.
+class Counting final : public Iterator {
+ public:
+  explicit Counting(int64_t count) : count_(count) {}
+  Got next(Context& /*context*/, Element& out) override {
+    if (next_ == count_) return Got::end;
+    out.key = static_cast<uint64_t>(next_++);
+    return Got::value;
+  }
+  void visit_state(StateVisitor& visitor) override { visitor.number_within(next_, 0, count_); }
+
+ private:
+  const int64_t count_;
+  int64_t next_ = 0;
+};
+
+class CountingFeed final : public Feed {
+ public:
+  explicit CountingFeed(int64_t count) : count_(count) {}
+  std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return std::make_unique<Counting>(count_); }
+
+ private:
+  const int64_t count_;
+};
+
+// Of a window that moves over a stream, so far that its begin and its end count for little.
+OrderQuality quality_of_stream(const Node& node, uint64_t seed) {
+  constexpr int64_t kWindows = 20;
+  const int64_t window = std::max<int64_t>(node.facts().holds / 2, 1);
+  const int64_t count = std::max(window, std::min(kMostPositions / window, kWindows) * window);
+  CountingFeed feed(count);
+  const auto numbers = node.iterate({.seed = seed, .epoch = 0}, feed);
+  OrderQuality quality{.op = node.title()};
+  Context context;
+  int64_t place = 0;
+  for (Element element; numbers->next(context, element) == Got::value; element = {}) {
+    const int64_t distance = std::abs(static_cast<int64_t>(element.key) - place++);
+    quality.displacement += static_cast<double>(distance);
+    quality.span = std::max(quality.span, distance);
+  }
+  quality.displacement /= static_cast<double>(std::max<int64_t>(place, 1));
+  return quality;
+}
+
 }  // namespace
 
 OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t count, int64_t batch, int64_t most) {
@@ -66,6 +110,8 @@ OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t c
 
 std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch) {
   if (!node.facts().permutes || node.facts().inputs.size() != 1) return std::nullopt;
+  const bool is_own = node.facts().is_of_library && node.facts().holds > 0;
+  if (node.kind() == Kind::stream && is_own) return quality_of_stream(node, seed);
   if (node.kind() == Kind::stream || node.iterates()) return std::nullopt;
   const int64_t slots = node.slots();
   if (slots == kEndless || slots < 1) return std::nullopt;

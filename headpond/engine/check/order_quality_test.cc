@@ -7,6 +7,7 @@
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/testing/contract.h"
 #include "headpond/engine/check/order_quality_internal.h"
 
 namespace headpond::internal {
@@ -22,7 +23,7 @@ TEST(OrderQuality, AsStoredNothingMovesAndNothingMixes) {
   EXPECT_EQ(quality.span, 0);
   EXPECT_EQ(quality.reach, 0);
   // Each batch has 10 of one tenth: (9^2 + 9 * 1^2) / (10 * 10 * 0.1 * 0.9 * 990 / 999).
-  EXPECT_THAT(quality.mix, DoubleNear(90 / (9.0 * 990 / 999), 1e-9));
+  EXPECT_THAT(quality.mix.value(), DoubleNear(90 / (9.0 * 990 / 999), 1e-9));
 }
 
 TEST(OrderQuality, ReversedTheMeanIsHalfOfTheElements) {
@@ -35,8 +36,8 @@ TEST(OrderQuality, AFullShuffleReachesAllAndMixes) {
   const auto quality = quality_of(*(range(100'000) | shuffle()).node(), 7, 100);
   ASSERT_TRUE(quality);
   EXPECT_THAT(quality->op, testing::StartsWith("shuffle("));
-  EXPECT_THAT(quality->reach, DoubleNear(1, 0.02));
-  EXPECT_THAT(quality->mix, DoubleNear(1, 0.1));
+  EXPECT_THAT(quality->reach.value(), DoubleNear(1, 0.02));
+  EXPECT_THAT(quality->mix.value(), DoubleNear(1, 0.1));
 }
 
 // What the pipeline delivers is what is measured.
@@ -56,7 +57,7 @@ TEST(OrderQuality, OfAWindowItIsThatOfTheDeliveredElements) {
   EXPECT_DOUBLE_EQ(quality->displacement, moved / kCount);
   EXPECT_EQ(quality->span, span);
   EXPECT_LE(span, 100);
-  EXPECT_GT(quality->mix, 1.5) << "rows of a batch come from one or two tenths";
+  EXPECT_GT(quality->mix.value(), 1.5) << "rows of a batch come from one or two tenths";
 }
 
 TEST(OrderQuality, ASampleOfBatchesGivesAboutTheSame) {
@@ -95,6 +96,23 @@ TEST(OrderQuality, AnyOperatorThatPermutesHasOne) {
   EXPECT_EQ(quality->displacement, 500);
   EXPECT_EQ(quality->span, 999);
   EXPECT_EQ(quality_of(Backwards(numbers.node(), false), 0, 10), std::nullopt) << "control";
+}
+
+// What comes in order has an order too.
+TEST(OrderQuality, OfAWindowOverAStreamItIsThatOfTheDeliveredElements) {
+  constexpr int64_t kCount = 20 * 50;  // So many it looks at.
+  const Dataset dataset = range(kCount) | as_stream() | shuffle({.window = 50});
+  const auto quality = quality_of(*dataset.node(), 3, 20);
+  ASSERT_TRUE(quality);
+  Sequence sequence(dataset, {.seed = 3});
+  double moved = 0;
+  for (int64_t i = 0; i < kCount; ++i) {
+    moved += static_cast<double>(std::abs(sequence.next().value()[size_t{0}].item<int64_t>() - i));
+  }
+  EXPECT_DOUBLE_EQ(quality->displacement, moved / kCount);
+  EXPECT_LT(quality->span, 200);
+  EXPECT_EQ(quality->reach, std::nullopt) << "nobody knows how long it is";
+  EXPECT_EQ(quality->mix, std::nullopt);
 }
 
 TEST(OrderQuality, OfOtherOperatorsNothingIsKnown) {

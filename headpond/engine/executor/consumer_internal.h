@@ -73,6 +73,13 @@ class Consumer {
   bool is_in_call() const { return in_call_.load(std::memory_order_acquire); }
   /// When it last left without a batch, if it has not had one since; else 0.
   int64_t polled_ns() const { return polled_ns_.load(std::memory_order_relaxed); }
+  /// How long it has waited for a batch at `now`, in next() or calling try_next() again and again; 0: it does not.
+  int64_t waited_ns(int64_t now) const {
+    constexpr int64_t kStillPollingNs = 1'000'000'000;  // A program that polls comes again before that.
+    const int64_t polled = polled_ns();
+    const bool waits = is_in_call() && (polled == 0 || now - polled < kStillPollingNs);
+    return waits ? std::max(now - arrived_ns(), int64_t{0}) : 0;
+  }
   /// The time that calls of next() took up to `now`, the one in progress too.
   int64_t called_ns(int64_t now) const {
     const int64_t ended = called_ns_.load(std::memory_order_acquire);

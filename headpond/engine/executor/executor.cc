@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <pthread.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/thread.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
@@ -69,12 +72,14 @@ bool Executor::has_work(ThreadRole role) const {
   return false;
 }
 
-int64_t Executor::run(Task& task, Context& context, const WorkSource*& running) {
+int64_t Executor::run(Task& task, Context& context, RunningTask& running) {
   struct Running {
-    const WorkSource*& source;
-    ~Running() { source = nullptr; }
+    RunningTask& now;
+    ~Running() { now.task = nullptr; }
   };
-  running = task.source.get();
+  running.task = &task;
+  running.seen_ns = 0;
+  running.is_reported = false;
   const int64_t ns = [&]() HEADPOND_REQUIRES(engine_state) {
     const Running until_it_ends{running};
     return task.source->run(task, context);
@@ -102,12 +107,15 @@ bool Executor::help(Context& context, bool may_wait) {
     return false;
   }
   ++running_;
-  ++helped_;
+  ++helped_tasks_;
   const bool opens_item = task.opens_item;
   if (!is_alone) wake();  // Its own processor works on this task, so that of a worker is not in its way.
   {
     const CurrentPool current(memory_.pool());
-    const int64_t ns = run(task, context, helped_source_);
+    helped_.thread = pthread_self();
+    helped_.id = this_thread_id();
+    const ShownElement shown(helped_.here);
+    const int64_t ns = run(task, context, helped_);
     if (kCounts) consumer_.steps.add_helped(ns);
   }
   const bool was_full = running_ >= permits();  // Then a worker may have gone to sleep beside work.
@@ -130,7 +138,7 @@ void Executor::wait(uint64_t seen) {
     return consumer_.progress() == seen && !stopped_ && !is_interrupted();
   };
   const SharedThreads::Lending lending(shared_ ? shared_->all() : nullptr);
-  watch_.wait(ready_, waits);
+  watch_.wait(ready_, waits, [this]() HEADPOND_REQUIRES(engine_state) { report_late_tasks(); });
   consumer_.is_waiting = false;
 }
 

@@ -14,6 +14,7 @@
 #include "headpond/base/thread.h"
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
+#include "headpond/engine/executor/late_tasks_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/shared_threads_internal.h"
 #include "headpond/engine/executor/thread_watch_internal.h"
@@ -76,10 +77,10 @@ class Executor {
   int worker_count() const HEADPOND_REQUIRES(engine_state) {
     return started_ ? static_cast<int>(workers_.size()) : threads_;
   }
-  int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_; }
+  int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_tasks_; }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return watch_.seen_in_waits(); }
   /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow,
-  /// version=0)".
+  /// version=0), at map(slow, version=0), element 30".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);
   /// A stage in which one of them is; "": none is in a task.
   std::string stage_in_progress() const HEADPOND_REQUIRES(engine_state);
@@ -94,13 +95,13 @@ class Executor {
     int cpu = -1;  // The CPU that it is pinned to while `is_pinned`; -1: none.
     bool is_pinned = false;
     bool asleep = false;
-    const WorkSource* source = nullptr;  // That of its task.
+    RunningTask running;
   };
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
-  /// Returns how many ns it took. Sets `running` to the task's source meanwhile.
-  int64_t run(Task& task, Context& context, const WorkSource*& running) HEADPOND_REQUIRES(engine_state);
+  /// Returns how many ns it took. `running` has the task meanwhile.
+  int64_t run(Task& task, Context& context, RunningTask& running) HEADPOND_REQUIRES(engine_state);
   int permits() const HEADPOND_REQUIRES(engine_state);
   bool may_run_ahead() const HEADPOND_REQUIRES(engine_state);
   bool leaves_one() const HEADPOND_REQUIRES(engine_state);
@@ -111,6 +112,7 @@ class Executor {
   void start_workers() HEADPOND_REQUIRES(engine_state);
   void start_io_thread() HEADPOND_REQUIRES(engine_state);
   bool start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) HEADPOND_REQUIRES(engine_state);
+  static void show_where(Worker& self);
   void work_loop(Worker& self);
   void io_loop(Worker& self);
   bool pins() const HEADPOND_REQUIRES(engine_state);
@@ -119,6 +121,9 @@ class Executor {
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
   void wait_for_threads() HEADPOND_REQUIRES(engine_state);
+  template <class See>
+  void each_in_progress(const See& see) const HEADPOND_REQUIRES(engine_state);
+  void report_late_tasks() HEADPOND_REQUIRES(engine_state);
 
   EngineLock& lock_;
   Consumer& consumer_;
@@ -139,8 +144,9 @@ class Executor {
   int io_ceiling_ HEADPOND_GUARDED_BY(engine_state);
   bool polls_ HEADPOND_GUARDED_BY(engine_state) = false;  // A worker polls for free memory.
   int64_t work_ns_ HEADPOND_GUARDED_BY(engine_state) = 0, work_ns_at_take_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  int64_t helped_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  const WorkSource* helped_source_ HEADPOND_GUARDED_BY(engine_state) = nullptr;  // The program's thread, in help().
+  int64_t helped_tasks_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  RunningTask helped_ HEADPOND_GUARDED_BY(engine_state);  // The program's thread, in help().
+  LateTasks late_ HEADPOND_GUARDED_BY(engine_state);
   ThreadWatch watch_;
   bool warned_ HEADPOND_GUARDED_BY(engine_state) = false;
   std::string warning_ HEADPOND_GUARDED_BY(engine_state);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The threads of an executor.
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <new>
 #include <utility>
 
+#include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
@@ -76,12 +79,20 @@ void Executor::place(Worker& self) {
   }
 }
 
-void Executor::work_loop(Worker& self) {
+// The calling thread is that of `self`: others see from now on in which operator it is, and at which element.
+void Executor::show_where(Worker& self) {
   operator_here = &self.in_operator;
+  element_here = &self.running.here;
+  self.running.thread = pthread_self();
+  self.running.id = this_thread_id();
+}
+
+void Executor::work_loop(Worker& self) {
+  show_where(self);
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
-  self.id = this_thread_id();
+  self.id = self.running.id;
   place(self);  // It may run where the thread may that started it, which may be pinned.
   while (!stopped_) {
     if (self.cpu >= 0 && self.is_pinned != pins()) {
@@ -97,7 +108,7 @@ void Executor::work_loop(Worker& self) {
       ++running_;
       self.doing = task.source->trace_name();
       wake();
-      run(task, context, self.source);
+      run(task, context, self.running);
       self.doing = nullptr;
       --running_;
       give_permit();
@@ -118,18 +129,18 @@ void Executor::work_loop(Worker& self) {
 }
 
 void Executor::io_loop(Worker& self) {
-  operator_here = &self.in_operator;
+  show_where(self);
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
-  self.id = this_thread_id();
+  self.id = self.running.id;
   place(self);
   while (!stopped_) {
     Task task;
     if (claim(ThreadRole::io, task)) {
       self.doing = task.source->trace_name();
       wake();
-      run(task, context, self.source);
+      run(task, context, self.running);
       self.doing = nullptr;
     } else {
       wake();  // A worker computes with what this thread brought.
@@ -140,8 +151,9 @@ void Executor::io_loop(Worker& self) {
   ended_.notify_all();
 }
 
-// Until it is woken. Memory that the program gives back wakes nobody: while memory is short, one worker looks by
-// itself.
+// Until it is woken, or for a second: a worker that has nothing to do looks for tasks that do not return, as the
+// program may be in one itself. Memory that the program gives back wakes nobody: while memory is short, one worker
+// looks by itself.
 void Executor::sleep(Worker& self) {
   self.asleep = true;
   if (memory_.take_shortage() && !polls_) {
@@ -154,34 +166,66 @@ void Executor::sleep(Worker& self) {
     wake();  // Another thread may do the work that fits now; if nothing fits, this one goes on polling.
     polls_ = false;
   } else {
-    lock_.wait(self.wake);
+    (void)lock_.wait_until(self.wake, steady_clock::now() + LateTasks::kBetweenLooks);
     self.asleep = false;
+  }
+  report_late_tasks();
+}
+
+// see(name of the thread, stage, what it does).
+template <class See>
+void Executor::each_in_progress(const See& see) const {
+  if (helped_.task != nullptr) see("the program's thread, in next()", helped_.task->source->trace_name(), helped_);
+  for (const auto* workers : {&workers_, &io_workers_}) {
+    for (const Worker& worker : *workers) {
+      if (worker.doing != nullptr) see("thread " + worker.thread.name(), worker.doing, worker.running);
+    }
   }
 }
 
+namespace {
+
+std::string text_of(const std::string& thread, const char* doing, const RunningTask& running) {
+  const WorkSource* const source = running.task != nullptr ? running.task->source.get() : nullptr;
+  const std::string titles = source != nullptr ? source->titles() : "";
+  const std::string place = source != nullptr ? source->place_of(running.here) : "";
+  return fmt::format("{}: {} does not return{}{}{}{}", thread, doing, titles.empty() ? "" : ": ", titles,
+                     place.empty() ? "" : ", at ", place);
+}
+
+}  // namespace
+
 std::string Executor::stage_in_progress() const {
-  if (helped_source_ != nullptr) return helped_source_->trace_name();
-  for (const auto* workers : {&workers_, &io_workers_}) {
-    for (const Worker& worker : *workers) {
-      if (worker.doing != nullptr) return worker.doing;
-    }
-  }
-  return {};
+  const char* stage = "";
+  each_in_progress([&](const std::string&, const char* doing, const RunningTask&) {
+    if (*stage == 0) stage = doing;
+  });
+  return stage;
 }
 
 std::string Executor::operators_in_progress() const {
   std::vector<std::string> all;
-  const auto add = [&all](std::string_view thread, const char* doing, const WorkSource* source) {
-    const std::string titles = source != nullptr ? source->titles() : "";
-    all.push_back(fmt::format("{}: {} does not return{}{}", thread, doing, titles.empty() ? "" : ": ", titles));
-  };
-  if (helped_source_ != nullptr) add("the program's thread, in next()", helped_source_->trace_name(), helped_source_);
-  for (const auto* workers : {&workers_, &io_workers_}) {
-    for (const Worker& worker : *workers) {
-      if (worker.doing != nullptr) add("thread " + worker.thread.name(), worker.doing, worker.source);
-    }
-  }
+  each_in_progress([&](const std::string& thread, const char* doing, const RunningTask& running) {
+    all.push_back(text_of(thread, doing, running));
+  });
   return fmt::format("{}", fmt::join(all, "; "));
+}
+
+// Of each task once, while the program waits.
+void Executor::report_late_tasks() try {
+  const int64_t now = now_ns(), waited = consumer_.waited_ns(now);
+  if (stopped_ || !late_.is_due(now)) return;
+  if (waited == 0) return;
+  std::vector<LateTask> late;
+  each_in_progress([&](const std::string& thread, const char* doing, const RunningTask& running) {
+    if (!LateTasks::is_late(running, now)) return;
+    late.push_back({thread, text_of(thread, doing, running), running.thread, running.id});
+  });
+  if (late.empty()) return;
+  late_.reported(now);
+  const Unlocked unlocked(lock_);
+  log_late_tasks(waited, late);
+} catch (const std::bad_alloc&) {  // It is not said then.
 }
 
 // Waits as long as LoaderOptions::abandon_after allows, with one report of what does not return. A thread that is in no

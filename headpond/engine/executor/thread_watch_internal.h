@@ -46,16 +46,16 @@ class ThreadWatch {
 
   /// The program's thread sleeps until `ready` is notified and `waits()`, which is called under the lock, is false. The
   /// watch looks at the threads meanwhile if that takes so long that a look costs nothing beside it, and the last look
-  /// is a while ago.
-  template <class Waits>
-  void wait(CondVar& ready, const Waits& waits) HEADPOND_REQUIRES(engine_state) {
+  /// is a while ago. Each second of the wait it calls `goes_on()`, under the lock.
+  template <class Waits, class GoesOn>
+  void wait(CondVar& ready, const Waits& waits, const GoesOn& goes_on) HEADPOND_REQUIRES(engine_state) {
     if (is_long(ready, waits)) {
       look_at_threads();
       const Clocks before = wait_clocks();
-      while (waits()) lock_.wait(ready);
+      sleep(ready, waits, goes_on);
       add_wait(before);
     }
-    while (waits()) lock_.wait(ready);
+    sleep(ready, waits, goes_on);
   }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
 
@@ -65,6 +65,13 @@ class ThreadWatch {
   std::optional<double> look_at_others(int64_t now) HEADPOND_REQUIRES(engine_state);
 
  private:
+  template <class Waits, class GoesOn>
+  void sleep(CondVar& ready, const Waits& waits, const GoesOn& goes_on) HEADPOND_REQUIRES(engine_state) {
+    while (waits()) {
+      const auto second = std::chrono::steady_clock::now() + std::chrono::seconds(1);
+      if (!lock_.wait_until(ready, second)) goes_on();
+    }
+  }
   struct Clocks {
     int64_t at_ns = 0, own_ns = 0, process_ns = 0, system_ns = 0;
   };

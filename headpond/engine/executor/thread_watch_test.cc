@@ -43,7 +43,8 @@ class Watching {
     });
     {
       const Locked locked(lock);
-      watch.wait(ready, [&] { return waits; });
+      watch.wait(
+          ready, [&] { return waits; }, [] {});
     }
     waking.join();
   }
@@ -208,7 +209,8 @@ TEST(ThreadWatch, DoesNotLookInAWaitThatEndsAtOnce) {
   CondVar ready;
   {
     const Locked locked(watching.lock);
-    watching.watch.wait(ready, [] { return false; });
+    watching.watch.wait(
+        ready, [] { return false; }, [] {});
   }
   EXPECT_EQ(watching.seen().ns, 0);
 }

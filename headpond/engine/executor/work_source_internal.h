@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/node.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/loader_stats.h"
@@ -57,6 +58,8 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   virtual const char* trace_name() const = 0;
   /// Its operators with their arguments, for messages: "range(count=9)|map(slow)"; "": none.
   virtual std::string titles() const { return {}; }
+  /// The operator and the element that a thread is at: "map(slow), element 30"; "": not known.
+  virtual std::string place_of(const ElementHere& /*here*/) const { return {}; }
 
   /// Nobody has asked for its elements yet: it runs when nothing else can.
   bool is_prefetched HEADPOND_GUARDED_BY(engine_state) = false;

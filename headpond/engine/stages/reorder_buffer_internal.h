@@ -51,6 +51,7 @@ class ReorderBuffer : public ItemMaker {
   const std::vector<const Node*>& nodes() const HEADPOND_REQUIRES(engine_state) { return account_.nodes(); }
   const char* trace_name() const override { return trace_.name(); }
   std::string titles() const override { return titles_of(stage_); }
+  std::string place_of(const ElementHere& here) const override { return host_.place_of(here); }
 
   // ---- What a thread has done; run() calls these.
   /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.

@@ -66,6 +66,8 @@ class StageHost : public Feed {
     return counters_[{is_of_plan ? &node : nullptr, name}];
   }
 
+  /// Where a thread is: see to_string() of ElementHere. What functions make may be gone, so it is not named.
+  std::string place_of(const ElementHere& here) const { return to_string(here, plan_nodes_); }
   /// What kernels noted in `context` is counted.
   void count_defects(Context& context) {
     if (const int64_t met = std::exchange(context.scratch().defects.count, 0); met > 0) defects += met;

@@ -92,7 +92,14 @@ void write_analysis(JsonWriter& json, const Analysis& analysis) {
   json.end_array().end_object();
 }
 
-// Its stages, its rewrites, and what a restored run cannot check or does again.
+template <class Note>
+void write_notes(JsonWriter& json, std::string_view key, const std::vector<Note>& notes) {
+  json.key(key).begin_array();
+  for (const Note& note : notes) json.begin_object().member("what", note.what).member("why", note.why).end_object();
+  json.end_array();
+}
+
+// Its stages, its rewrites, what a restored run cannot check or does again, and what epochs have in common or not.
 void write_parts(JsonWriter& json, const Explanation& explanation) {
   json.member("plan", explanation.plan).key("levels").begin_array();
   for (const Stage& stage : explanation.stages) {
@@ -104,21 +111,23 @@ void write_parts(JsonWriter& json, const Explanation& explanation) {
     json.begin_object().member("rule", rewrite.rule).member("applied", rewrite.applied);
     json.member("reason", rewrite.reason).end_object();
   }
-  json.end_array().key("restore").begin_array();
-  for (const RestoreNote& note : explanation.restore) {
-    json.begin_object().member("what", note.what).member("why", note.why).end_object();
-  }
-  json.end_array().key("frozen").begin_array();
-  for (const FrozenNote& note : explanation.frozen) {
-    json.begin_object().member("what", note.what).member("why", note.why).end_object();
-  }
   json.end_array();
+  write_notes(json, "restore", explanation.restore);
+  write_notes(json, "frozen", explanation.frozen);
+  write_notes(json, "moving", explanation.moving);
 }
 
 std::string row(std::string_view cell, const std::vector<std::string>& texts) {
   std::string text = "<tr>";
   for (const std::string& one : texts) text += fmt::format("<{}>{}</{}>", cell, html_escaped(one), cell);
   return text + "</tr>\n";
+}
+
+template <class Note>
+std::string notes_table(std::string_view heading, const std::vector<Note>& notes) {
+  std::string rows;
+  for (const Note& note : notes) rows += row("td", {note.what, note.why});
+  return rows.empty() ? "" : fmt::format("<h2>{}</h2>\n<table>\n{}</table>\n", heading, rows);
 }
 
 }  // namespace
@@ -184,10 +193,6 @@ std::string explain_html(const ExplainReport& report) {
   for (const Rewrite& rewrite : report.explanation.rewrites) {
     rewrites += row("td", {rewrite.rule, rewrite.applied ? "yes" : "no", rewrite.reason});
   }
-  std::string restore;
-  for (const RestoreNote& note : report.explanation.restore) restore += row("td", {note.what, note.why});
-  std::string frozen;
-  for (const FrozenNote& note : report.explanation.frozen) frozen += row("td", {note.what, note.why});
   const std::string title = html_escaped(report.file);
   return fmt::format(
              "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
@@ -198,8 +203,9 @@ std::string explain_html(const ExplainReport& report) {
              title, title, html_escaped(report.explanation.plan)) +
          fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", stages,
                      rewrites) +
-         (restore.empty() ? "" : fmt::format("<h2>On restore</h2>\n<table>\n{}</table>\n", restore)) +
-         (frozen.empty() ? "" : fmt::format("<h2>The same in every epoch</h2>\n<table>\n{}</table>\n", frozen)) +
+         notes_table("On restore", report.explanation.restore) +
+         notes_table("The same in every epoch", report.explanation.frozen) +
+         notes_table("Other elements in each epoch", report.explanation.moving) +
          fmt::format("<h2>Estimates</h2>\n<p>An element: {}. Elements in an epoch: {}.</p>\n",
                      html_escaped(to_string(report.dataset.spec())), count_text(report.dataset)) +
          (report.analysis

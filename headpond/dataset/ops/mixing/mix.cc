@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/mixing.h"
@@ -11,24 +12,37 @@ namespace {
 
 using internal::Shares;
 
+// Once in an epoch, where it is read to its end: by the reader of its last element.
+void log_end(const Node& node, const Shares& shares, int64_t given, uint64_t epoch) {
+  log(LogLevel::info, fmt::format("{}: dataset {} of {} has ended before draw {} of epoch {}, which ends here",
+                                  node.facts().op, shares.at(given).first, node.facts().inputs.size(), given, epoch));
+}
+
 class MixView final : public View {
  public:
-  MixView(const Node& node, const Binding& binding, const Shares& shares) : shares_(shares) {
+  MixView(const Node& node, const Binding& binding, const Shares& shares)
+      : node_(node), epoch_(binding.epoch), slots_(node.slots()), shares_(shares) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(view_of(*input, binding));
   }
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, position] = shares_.at(i);
-    return internal::from_input(n, inputs_[n]->at(position, context, outputs, out), out);
+    const Got got = internal::from_input(n, inputs_[n]->at(position, context, outputs, out), out);
+    if (i == slots_ - 1) log_end(node_, shares_, slots_, epoch_);
+    return got;
   }
 
  private:
+  const Node& node_;
+  const uint64_t epoch_;
+  const int64_t slots_;
   const Shares& shares_;
   std::vector<std::shared_ptr<const View>> inputs_;
 };
 
 class MixIterator final : public Iterator {
  public:
-  MixIterator(const Node& node, const Binding& binding, Feed& feed, const Shares& shares) : shares_(shares) {
+  MixIterator(const Node& node, const Binding& binding, Feed& feed, const Shares& shares)
+      : node_(node), epoch_(binding.epoch), shares_(shares) {
     for (const Node::Ref& input : node.facts().inputs) inputs_.push_back(open_resumable(feed, *input, binding));
   }
   Got next(Context& context, Element& out) override {
@@ -36,6 +50,7 @@ class MixIterator final : public Iterator {
     const size_t n = shares_.at(next_).first;
     const Got got = internal::from_input(n, inputs_[n]->next(context, out), out);
     ended_ = got == Got::end;
+    if (ended_) log_end(node_, shares_, next_, epoch_);
     if (got == Got::value || got == Got::error) ++next_;
     return got;
   }
@@ -46,6 +61,8 @@ class MixIterator final : public Iterator {
   }
 
  private:
+  const Node& node_;
+  const uint64_t epoch_;
   const Shares& shares_;
   std::vector<std::unique_ptr<Iterator>> inputs_;
   int64_t next_ = 0;

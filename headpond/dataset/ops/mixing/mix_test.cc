@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/log.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
 namespace headpond::internal {
@@ -51,6 +52,26 @@ TEST(Mix, RefusesWhatDoesNotFit) {
   Sequence sequence(mix({range(3), range(3)}, {1, 2}));
   ASSERT_TRUE(sequence.next());
   EXPECT_FALSE(Sequence::restored(mix({range(3), range(3)}, {2, 1}), {}, sequence.state()));
+}
+
+TEST(Mix, SaysWhichDatasetHasEnded) {
+  std::vector<std::string> logged;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { logged.emplace_back(line); });
+  const auto ends = [&](const Dataset& mixed) {
+    logged.clear();
+    (void)elements(mixed, {.epochs = 2});
+    return logged;
+  };
+  const std::vector<std::string> both = {
+      "mix: dataset 1 of 2 has ended before draw 5 of epoch 0, which ends here",
+      "mix: dataset 1 of 2 has ended before draw 5 of epoch 1, which ends here",
+  };
+  EXPECT_EQ(ends(mix({range(30), range(2)})), both);
+  EXPECT_EQ(ends(mix({range(30), range(2)}) | shuffle()), both) << "the last one, wherever it comes";
+  EXPECT_EQ(ends(mix({range(30), range(2) | as_stream()})), both);
+  EXPECT_THAT(ends(mix({counter(), range(2) | repeat()}) | take(9)), IsEmpty()) << "none ends";
+  EXPECT_THAT(ends(mix({range(30), range(2)}) | take(4)), IsEmpty()) << "it does not come to that";
+  set_log_sink(before);
 }
 
 TEST(Mix, KeepsTheContract) {

@@ -26,6 +26,7 @@ Node::Facts facts_of(const Node::Ref& input, const ShuffleOptions& options) {
   facts.random_streams = {options.name};
   facts.role = Role::order;
   facts.permutes = true;
+  if (input->kind() == Kind::stream && options.window > 0) facts.holds = 2 * options.window;
   facts.is_of_library = true;
   return facts;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/sources.h"
 
@@ -71,6 +72,7 @@ class GeneratorIterator final : public Iterator {
 
  private:
   Result<std::optional<Element>> ask() {
+    const internal::AtElement here(node_, static_cast<uint64_t>(next_), node_.provenance(next_));
     try {
       if (!generator_) {
         const auto opened = node_.open(epoch_, next_);

@@ -9,7 +9,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMsInNs = 1'000'000;
 
 // An account with nothing around it.
 struct OneStage {
@@ -36,10 +36,11 @@ TEST(StageAccount, CountsIdleTimeByWhatItLacks) {
     Task task{.source = nullptr};
     stage.account.task_begins(task);
     EXPECT_TRUE(stage.account.task_ended(task, {.ended_ns = 1, .elapsed_ns = 1}));
-    stage.account.set_room(room, now_ns() - 5 * kMs);
+    stage.account.set_room(room, now_ns() - 5 * kMsInNs);
     for (int i = 0; i < 2; ++i) stage.account.task_begins(task);  // The second one finds no idle time.
     const StageStats stats = stage.stats();
-    const double full = room == Room::ahead_enough ? 5 * kMs : 0, refused = room == Room::no_memory ? 5 * kMs : 0;
+    const double full = room == Room::ahead_enough ? 5 * kMsInNs : 0,
+                 refused = room == Room::no_memory ? 5 * kMsInNs : 0;
     EXPECT_GE(stats.totals.full_ns, full);
     EXPECT_GE(stats.totals.refused_ns, refused);
     EXPECT_EQ(stats.totals.full_ns > 0, full > 0);
@@ -53,12 +54,12 @@ TEST(StageAccount, KnowsLongIdleTimesFromUsualOnes) {
   const Locked locked(stage.lock);
   for (const int64_t ms : {5, 5, 5, 500}) {
     Task task{.source = nullptr};
-    stage.account.set_room(Room::ahead_enough, now_ns() - ms * kMs);
+    stage.account.set_room(Room::ahead_enough, now_ns() - ms * kMsInNs);
     stage.account.task_begins(task);
     (void)stage.account.task_ended(task, {.ended_ns = 1, .elapsed_ns = 1});
   }
-  EXPECT_LT(stage.stats().idle_p50_ns, 250 * kMs);
-  EXPECT_GT(stage.stats().idle_p99_ns, 250 * kMs);
+  EXPECT_LT(stage.stats().idle_p50_ns, 250 * kMsInNs);
+  EXPECT_GT(stage.stats().idle_p99_ns, 250 * kMsInNs);
 }
 
 // Of tasks that take twice the time when two run at once: what the stage's figures say.
@@ -69,8 +70,8 @@ std::optional<double> crowding_of(bool opens_item) {
   const auto run = [&](int64_t at_once) HEADPOND_REQUIRES(engine_state) {
     std::vector<Task> tasks(at_once, Task{.source = nullptr, .count = 1, .opens_item = opens_item});
     for (Task& task : tasks) stage.account.task_begins(task);
-    now += at_once * kMs;
-    for (Task& task : tasks) (void)stage.account.task_ended(task, {.ended_ns = now, .elapsed_ns = at_once * kMs});
+    now += at_once * kMsInNs;
+    for (Task& task : tasks) (void)stage.account.task_ended(task, {.ended_ns = now, .elapsed_ns = at_once * kMsInNs});
   };
   for (int i = 0; i < 1000; ++i) run(i / 100 % 2 + 1);
   StageFigures figures;
@@ -121,11 +122,11 @@ TEST(StageAccount, IsStarvedUntilTheItemThatIsNextIsReady) {
   stage.account.item_ready(ready_item(1, false));
   EXPECT_EQ(stage.stats().totals.starved_ns, 0) << "the consumer waits for an earlier one";
   ReadyItem next = ready_item(1);
-  next.ready_ns = now_ns() + 50 * kMs;
+  next.ready_ns = now_ns() + 50 * kMsInNs;
   stage.account.item_ready(next);
   const StageTotals totals = stage.stats().totals;
   EXPECT_EQ(totals.late, 1) << "one wait, however often it asks";
-  EXPECT_GE(totals.starved_ns, 50 * kMs);
+  EXPECT_GE(totals.starved_ns, 50 * kMsInNs);
   stage.account.item_ready(next);
   EXPECT_EQ(stage.stats().totals.starved_ns, totals.starved_ns) << "the wait has ended";
 }
@@ -137,7 +138,7 @@ TEST(StageAccount, WhatIsTakenEndsTheWait) {
   stage.account.asked_too_early();
   stage.account.item_taken(0, 0);
   ReadyItem late = ready_item(1);
-  late.ready_ns = now_ns() + 50 * kMs;
+  late.ready_ns = now_ns() + 50 * kMsInNs;
   stage.account.item_ready(late);
   EXPECT_EQ(stage.stats().totals.starved_ns, 0);
   EXPECT_EQ(stage.stats().totals.takes, 1);
@@ -151,13 +152,13 @@ TEST(StageAccount, TheProgramWaitsSinceItsCall) {
   stage.consumer.arrive(stage.lock);
   const int64_t arrived = stage.consumer.arrived_ns();
   const Locked locked(stage.lock);
-  while (now_ns() < arrived + 5 * kMs) {
+  while (now_ns() < arrived + 5 * kMsInNs) {
   }
   ReadyItem next = ready_item(1);
   root.asked_too_early();
   next.ready_ns = now_ns();
   root.item_ready(next);
-  EXPECT_GE(stage.stats().totals.starved_ns, 5 * kMs);
+  EXPECT_GE(stage.stats().totals.starved_ns, 5 * kMsInNs);
   const double before = stage.stats().totals.starved_ns;
   const int64_t asked = now_ns();
   stage.account.asked_too_early();

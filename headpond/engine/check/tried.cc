@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "headpond/base/clock.h"
+#include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/dataset.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/tried_internal.h"
+#include "headpond/engine/stages/element_bytes_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr size_t kMostErrors = 8;
+
+// Operators on single elements above and below the window of a stream, and what they read.
+struct Chain {
+  std::vector<const Pointwise*> above = {}, below = {};
+  const Node* order = nullptr;
+  Node::Ref base = {};
+};
+
+Chain chain_of(const Node::Ref& node) {
+  Chain chain{.base = node};
+  while (chain.base->facts().inputs.size() == 1) {
+    const Node& at = *chain.base;
+    const bool is_shuffle = at.facts().op == "shuffle" && at.facts().is_of_library && at.kind() == Kind::stream;
+    if (const auto* const point = dynamic_cast<const Pointwise*>(&at)) {
+      auto& points = chain.order == nullptr ? chain.above : chain.below;
+      points.insert(points.begin(), point);
+    } else if (is_shuffle && chain.order == nullptr) {
+      chain.order = &at;
+    } else if (at.facts().role != Role::hint) {
+      break;
+    }
+    chain.base = at.facts().inputs[0];
+  }
+  return chain;
+}
+
+// Returns how many ns it took.
+template <class Work>
+double timed(const Work& work) {
+  const int64_t began = now_ns();
+  work();
+  return static_cast<double>(now_ns() - began);
+}
+
+// Evenly spread over the epoch.
+Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
+  Tried tried;
+  const int64_t slots = node.slots(), last = std::min(count, slots);
+  const auto view = view_of(node, {.seed = seed, .epoch = 0});
+  Context context;
+  for (int64_t i = 0; i < last; ++i) {
+    const int64_t position = slots == kEndless ? i : i * (slots / last);
+    Element element;
+    Got got = Got::hole;
+    tried.ns += timed([&] { got = ask(*view, position, context, {}, element); });
+    ++tried.asked;
+    tried.holes += got == Got::hole ? 1 : 0;
+    if (got == Got::error) tried.add_error(context.error);
+    if (got == Got::value) tried.add(element);
+  }
+  return tried;
+}
+
+// The elements of a source, and what the operators make of them one by one.
+class Stream {
+ public:
+  Stream(const Node::Ref& node, uint64_t seed)
+      : chain_(chain_of(node)), seed_(seed), sequence_(Dataset(chain_.base), {.seed = seed}) {
+    if (chain_.order != nullptr) tried_.window = chain_.order->facts().holds / 2;
+  }
+
+  Tried first(int64_t count) {
+    while (tried_.asked < count && try_next()) {
+    }
+    tried_.ns += tried_.below_ns;
+    return tried_;
+  }
+
+ private:
+  bool try_next() {
+    Result<Element> element;
+    const double ns = timed([&] { element = sequence_.next(); });
+    if (at_end(element)) return false;
+    ++tried_.asked;
+    tried_.below_ns += ns;
+    if (chain_.base->facts().inputs.empty()) tried_.source_ns += ns;
+    Got got = Got::value;
+    if (!element) {
+      tried_.add_error(element.error());
+      return true;
+    }
+    tried_.below_ns += timed([&] { got = apply(chain_.below, *element); });
+    if (got == Got::value) tried_.ns += timed([&] { got = apply(chain_.above, *element); });
+    if (got == Got::value) tried_.add(*element);
+    if (got == Got::error) tried_.add_error(context_.error);
+    tried_.holes += got == Got::hole ? 1 : 0;
+    return true;
+  }
+
+  Got apply(const std::vector<const Pointwise*>& points, Element& element) {
+    Got got = Got::value;
+    for (const Pointwise* const point : points) {
+      Element out;
+      got = point->run(element, point->keys_of({.seed = seed_, .epoch = 0}), context_, {}, out);
+      element = std::move(out);
+      if (got != Got::value) break;
+    }
+    return got;
+  }
+
+  const Chain chain_;
+  const uint64_t seed_;
+  Sequence sequence_;
+  Context context_;
+  Tried tried_;
+};
+
+}  // namespace
+
+void Tried::add(const Element& element) {
+  int64_t values = 0;
+  for (size_t i = 0; i < element.size(); ++i) values += static_cast<int64_t>(element[i].byte_size());
+  largest = std::max(largest, bytes_of(element));
+  most_values = std::max(most_values, values);
+}
+
+void Tried::add_error(const Error& error) {
+  ++failed;
+  if (errors.size() < kMostErrors) errors.push_back(error.to_string());
+}
+
+// The k-th element that is read waits for k + a number from 0 to 2 windows. So after r of them r^2 / (4 windows) were
+// given, and after two windows all but one window.
+double read_for(int64_t count, int64_t window) {
+  const auto given = static_cast<double>(count), held = static_cast<double>(window);
+  return given < held ? 2 * std::sqrt(held * given) : given + held;
+}
+
+double Tried::seconds_for(int64_t count, int threads) const {
+  const double tries = static_cast<double>(asked), passed = std::max(tries - static_cast<double>(holes), 1.0);
+  const auto wanted = static_cast<double>(count);
+  const double read = (window > 0 ? read_for(count, window) : wanted) * tries / passed;
+  const double above_ns = (ns - below_ns) * wanted / passed;
+  const double on_threads_ns = (below_ns / tries * read + above_ns) / std::max(threads, 1);
+  return 1e-9 * std::max(source_ns / tries * read, on_threads_ns);
+}
+
+Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count) {
+  const bool has_positions = node->kind() != Kind::stream && !node->iterates();
+  return has_positions ? try_positions(*node, seed, count) : Stream(node, seed).first(count);
+}
+
+}  // namespace headpond::internal

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A few elements of a dataset, made on one thread, and what that says of a run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "headpond/dataset/node.h"
+
+namespace headpond::internal {
+
+/// What some elements took and were.
+struct Tried {
+  int64_t asked = 0, holes = 0, failed = 0;
+  double ns = 0;            ///< All of them. In it:
+  double below_ns = 0;      ///< - what is below the window of a stream, if there is one;
+  double source_ns = 0;     ///< - a source that gives one element after the other, so on one thread.
+  int64_t window = 0;       ///< Of a shuffle of a stream; 0: there is none.
+  int64_t largest = 0;      ///< Memory of an element.
+  int64_t most_values = 0;  ///< The values of one, which a batch of them has.
+  std::vector<std::string> errors = {};
+
+  double element_ns() const { return asked > 0 ? ns / static_cast<double>(asked) : 0; }
+  /// Until a run on so many threads has given `count` elements.
+  double seconds_for(int64_t count, int threads) const;
+
+  void add(const Element& element);
+  void add_error(const Error& error);
+};
+
+/// At most `count` elements: of positions evenly spread over the epoch, else the first ones. Below a shuffle of a
+/// stream, which reads much more than it gives at first, and then what is above it.
+Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count);
+
+/// How many elements a shuffle of a stream has read, about, when it has given `count`.
+double read_for(int64_t count, int64_t window);
+
+}  // namespace headpond::internal

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gmock/gmock.h>
+
+#include <chrono>
+#include <thread>
+
+#include "headpond/dataset/ops.h"
+#include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/tried_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+using testing::DoubleNear;
+
+void sleep_us(int64_t us) { std::this_thread::sleep_for(std::chrono::microseconds(us)); }
+
+// 0, 1, ... as a stream; `calls` are those of its generator, each of which takes so long.
+Dataset counting(int64_t& calls, int64_t us = 0) {
+  const auto make = [&calls, us](uint64_t) -> Generator {
+    return [&calls, us, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+      ++calls;
+      if (us > 0) sleep_us(us);
+      return Element{Tensor::scalar(next++)};
+    };
+  };
+  return from_generator(make, {{"", i64, {}}}, {.name = "counting"});
+}
+
+TEST(ReadFor, IsAboutWhatAShuffleOfAStreamReads) {
+  constexpr int64_t kWindow = 1000;
+  int64_t calls = 0;
+  const Dataset shuffled = counting(calls) | shuffle({.window = kWindow});
+  Sequence sequence(shuffled);
+  int64_t given = 0;
+  for (const int64_t count : {100, 500, 1000, 3000}) {
+    for (; given < count; ++given) ASSERT_TRUE(sequence.next());
+    EXPECT_THAT(static_cast<double>(calls), DoubleNear(read_for(count, kWindow), 0.12 * read_for(count, kWindow)));
+  }
+}
+
+TEST(Tried, OfAShuffledStreamNoMoreIsReadThanAsked) {
+  int64_t calls = 0;
+  const Tried tried = try_elements((counting(calls) | shuffle({.window = 1000})).node(), 0, 64);
+  EXPECT_EQ(tried.asked, 64);
+  EXPECT_EQ(calls, 64);
+  EXPECT_EQ(tried.window, 1000);
+}
+
+TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThread) {
+  int64_t calls = 0;
+  const auto map_of = [](int64_t us) {
+    return map(
+        [us](int64_t x) {
+          sleep_us(us);
+          return x;
+        },
+        {.name = "slow"});
+  };
+  const Tried slow_source = try_elements((counting(calls, 2000) | map_of(200)).node(), 0, 10);
+  EXPECT_NEAR(slow_source.seconds_for(100, 4), 100 * slow_source.source_ns / 10 * 1e-9, 1e-6);
+  EXPECT_GT(slow_source.seconds_for(100, 4), 0.2);
+  const Tried slow_map = try_elements((counting(calls, 200) | map_of(2000)).node(), 0, 10);
+  EXPECT_NEAR(slow_map.seconds_for(100, 4), slow_map.seconds_for(100, 1) / 4, 1e-6);
+  EXPECT_GT(slow_map.seconds_for(100, 1), 0.2);
+}
+
+TEST(Tried, AWindowIsFilledFromBelowOnly) {
+  int64_t calls = 0, mapped = 0;
+  const auto count = [&mapped](int64_t x) {
+    ++mapped;
+    sleep_us(1000);
+    return x;
+  };
+  const Dataset dataset = counting(calls, 100) | shuffle({.window = 400}) | map(count, {.name = "count"});
+  const Tried tried = try_elements(dataset.node(), 0, 20);
+  EXPECT_EQ(mapped, 20);
+  const double each = tried.below_ns / 20 * 1e-9, above = (tried.ns - tried.below_ns) / 20 * 1e-9;
+  EXPECT_THAT(tried.seconds_for(100, 1), DoubleNear(400 * each + 100 * above, 1e-9));
+}
+
+TEST(Tried, WhatAFilterLeavesOutIsMadeToo) {
+  const auto slow = [](int64_t x) {
+    sleep_us(500);
+    return x % 4 == 0;
+  };
+  const Tried tried = try_elements((range(40) | filter(slow, {.name = "slow"})).node(), 0, 40);
+  EXPECT_EQ(tried.holes, 30);
+  EXPECT_THAT(tried.seconds_for(10, 1), DoubleNear(1e-9 * tried.ns, 1e-9));
+}
+
+}  // namespace
+}  // namespace headpond::internal
