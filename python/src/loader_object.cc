@@ -259,9 +259,9 @@ std::optional<Memory> PythonLoader::returned() {
   return Memory(std::move(tensors), returned_);
 }
 
-// Most states are there at once, and then the interpreter's lock is kept: to get it again beside functions of Python may
-// take much longer than the state. Meanwhile this thread waits for nobody: state_at_once() takes no lock of the engine
-// and runs no function. Else the lock is released; calls that change the Loader wait for it.
+// Most states are there at once, and then the interpreter's lock is kept: to get it again beside functions of Python
+// may take much longer than the state. Meanwhile this thread waits for nobody: state_at_once() takes no lock of the
+// engine and runs no function. Else the lock is released; calls that change the Loader wait for it.
 std::string PythonLoader::saved_state() const {
   if (!saving_->is_here()) raise(HomeProcess::error("Loader"));
   if (std::optional<std::string> state = loader_->state_at_once()) return *std::move(state);

@@ -34,8 +34,8 @@ class CostModel {
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Counts a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
-  /// Counts a task that made rows, and how long its thread waited for locks that functions hold; `running`: threads that
-  /// make rows, this one included, of at most `most`. Returns true iff more may make rows now.
+  /// Counts a task that made rows, and how long its thread waited for locks that functions hold; `running`: threads
+  /// that make rows, this one included, of at most `most`. Returns true iff more may make rows now.
   bool add_lock_wait(int64_t elapsed_ns, int64_t waited_ns, int running, int most) {
     return limit_.add({elapsed_ns, waited_ns, rows_wait(), running, most});
   }
