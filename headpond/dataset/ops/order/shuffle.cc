@@ -62,9 +62,8 @@ class Shuffle final : public Node {
 }  // namespace
 
 Step shuffle(ShuffleOptions options) {
-  using internal::kMostWindow;
-  if (options.window == 0 || options.window > kMostWindow) {
-    refuse("shuffle", fmt::format("a window of {}: must be 1 to {}", options.window, kMostWindow));
+  if (options.window == 0 || options.window > internal::kMostWindow) {
+    refuse("shuffle", fmt::format("a window of {}: must be 1 to {}", options.window, internal::kMostWindow));
   }
   return [options = std::move(options)](const Dataset& input) {
     if (options.window < 0 && input.kind() == Kind::stream)
