@@ -78,6 +78,13 @@ class _Function:
         self.account = _core.FunctionAccount()
 
 
+class Check(dict[str, Any]):
+    """What `Dataset.check()` found, with the names of `headpond check --json`. Printed, it is a text for people."""
+
+    def __str__(self) -> str:
+        return str(self["text"])
+
+
 class Dataset(Operators):
     """What a pipeline delivers, element by element: an immutable description. Iterating it reads one epoch."""
 
@@ -122,6 +129,13 @@ class Dataset(Operators):
         """How the engine will run it, and why: as text, json, dot, mermaid or html. `analyze`: with what a run of an epoch, at most
         `seconds` long, measured."""
         return self._core.explain(format, analyze, seconds, seed_of(seed))
+
+    def check(self, *, elements: int = 64, label: str | None = None, seed: int = 0, threads: int | None = None,
+              memory: int | None = None, run_ahead: int | None = None) -> Check:
+        """What a run will need, how well it mixes, and what is likely to be wrong, before it runs. It makes at most so many `elements`,
+        evenly spread (of a stream the first ones), and up to 4,096 for `label`, a field with the class. The other options are the Loader's."""
+        return Check(self._core.check(elements=elements, label=label or "", seed=seed_of(seed), threads=-1 if threads is None else threads,
+                                      memory=memory, run_ahead=-1 if run_ahead is None else run_ahead))
 
     def __repr__(self) -> str:
         count = self._core.cardinality() if self._core.kind == "indexed" else None

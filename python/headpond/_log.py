@@ -11,6 +11,16 @@ def _give(level: int, line: str) -> None:
     logging.getLogger("headpond").log(level, "%s", line)
 
 
+def stack_of(thread: int) -> tuple[str, bool]:
+    """Where a thread is in Python, as a traceback has it ("": nowhere), and whether it is the main thread."""
+    import sys
+    import threading
+    import traceback
+    frame = sys._current_frames().get(thread)
+    text = "" if frame is None else "".join(traceback.format_stack(frame)).rstrip()
+    return text, thread == threading.main_thread().ident
+
+
 def end() -> None:
     """Delivers the lines that are left; later ones go to stderr."""
     _core.end_log()

@@ -14,6 +14,7 @@
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/slices_in_files.h"
+#include "headpond/engine/check/check.h"
 #include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/explain.h"
 #include "headpond/plan/kernels/plan_kernel.h"
@@ -320,6 +321,89 @@ std::string explained(const Dataset& dataset, const std::string& format, bool an
   return plan::explain_as(report, format);
 }
 
+nb::list texts(const std::vector<std::string>& all) {
+  nb::list list;
+  for (const std::string& one : all) list.append(to_text(one));
+  return list;
+}
+
+nb::list memory_of(const CheckReport& report) {
+  nb::list all;
+  for (const MemoryPart& part : report.memory) {
+    nb::dict one;
+    one["what"] = to_text(part.what);
+    one["bytes"] = part.bytes;
+    all.append(one);
+  }
+  return all;
+}
+
+nb::list orders_of(const CheckReport& report) {
+  nb::list all;
+  for (const OrderQuality& order : report.orders) {
+    nb::dict one;
+    one["op"] = to_text(order.op);
+    one["displacement"] = order.displacement;
+    one["span"] = order.span;
+    one["reach"] = order.reach;
+    one["mix"] = order.mix;
+    all.append(one);
+  }
+  return all;
+}
+
+nb::object label_of(const std::optional<LabelMix>& label) {
+  if (!label) return nb::none();
+  nb::dict found;
+  found["field"] = to_text(label->field);
+  found["batches"] = label->batches;
+  found["classes"] = label->classes;
+  found["mix"] = label->mix;
+  return found;
+}
+
+nb::object prepared_of(const std::optional<Prepared>& prepared) {
+  if (!prepared) return nb::none();
+  nb::dict found;
+  found["op"] = to_text(prepared->op);
+  found["bytes"] = prepared->bytes;
+  found["seconds"] = prepared->seconds;
+  return found;
+}
+
+// The names are those of `headpond check --json`.
+Dict checked(const Dataset& dataset, int64_t elements, const std::string& label, uint64_t seed, int threads,
+             std::optional<int64_t> memory, int64_t run_ahead) {
+  const CheckOptions options{.loader = {.seed = seed, .threads = threads, .memory = memory, .run_ahead = run_ahead},
+                             .elements = elements,
+                             .label = label};
+  const CheckReport report = value(waiting([&]() -> Result<CheckReport> {
+    try {
+      return check(dataset, options);
+    } catch (const Exception& error) {
+      return fail(error.error());
+    }
+  }));
+  Dict found;
+  found["cardinality"] = report.cardinality == kEndless ? std::optional<int64_t>(-1) : report.cardinality;
+  found["bytes_forecast"] = report.memory.empty() ? nb::none() : nb::cast(report.memory_bytes());
+  found["memory"] = memory_of(report);
+  found["mapped_bytes"] = report.mapped_bytes;
+  found["first_batch_s_forecast"] = report.first_batch_s;
+  found["fill_s_forecast"] = report.fill_s;
+  found["orders"] = orders_of(report);
+  found["label"] = label_of(report.label);
+  found["prepared"] = prepared_of(report.prepared);
+  found["tried"] = report.tried;
+  found["left_out"] = report.left_out;
+  found["failed"] = report.failed;
+  found["element_ns"] = report.element_ns;
+  found["errors"] = texts(report.errors);
+  found["findings"] = texts(report.findings);
+  found["text"] = to_text(report.to_string());
+  return found;
+}
+
 nb::list operators() {
   nb::list all;
   for (const plan::PlanOperator& op : plan::plan_operators()) {
@@ -468,7 +552,9 @@ void add_datasets(nb::module_& module) {
           [](const Dataset& self, const std::string& format, bool analyze, double seconds, uint64_t seed) {
             return to_text(explained(self, format, analyze, seconds, seed));
           },
-          nb::sig("def explain(self, format: str, analyze: bool, seconds: float, seed: int) -> str"));
+          nb::sig("def explain(self, format: str, analyze: bool, seconds: float, seed: int) -> str"))
+      .def("check", checked, nb::kw_only(), nb::arg("elements"), nb::arg("label"), nb::arg("seed"), nb::arg("threads"),
+           nb::arg("memory").none(), nb::arg("run_ahead"));
   add_functions(module);
   add_reading(module);
 }

@@ -10,6 +10,7 @@
 #include <iterator>
 #include <utility>
 
+#include "headpond/base/host_stack.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "nanobind/stl/string.h"
@@ -102,6 +103,21 @@ void put_back(std::deque<Line> lines, int64_t lost) {
   if (announces) announce();
 }
 
+// Where a thread of the interpreter is. If it is the main thread, that gives no lines meanwhile, so this one does.
+void log_stack(uint64_t thread, const std::string& name) {
+  if (is_exiting()) return;
+  const WithLock lock;
+  try {
+    const WhileCalling calling;
+    const nb::object found = nb::module_::import_("headpond._log").attr("stack_of")(thread);
+    const auto text = nb::cast<std::string>(found[0]);
+    if (!text.empty()) put(LogLevel::warning, fmt::format("Loader: {} is at\n{}", name, text));
+    if (nb::cast<bool>(found[1]) && !give_log_lines()) throw nb::python_error();
+  } catch (nb::python_error& error) {
+    error.discard_as_unraisable("headpond's log");
+  }
+}
+
 }  // namespace
 
 bool give_log_lines() {
@@ -130,11 +146,13 @@ void add_log(nb::module_& module) {
     (void)ring();
     receiver() = function.release().ptr();
     set_log_sink(put);
+    set_host_stack(log_stack);
   });
   module.def("end_log", [] {
     const bool is_given = give_log_lines();
     {
       const nb::gil_scoped_release released;  // Another thread may be in the sink.
+      set_host_stack({});
       set_log_sink({});
     }
     if (!is_given) throw nb::python_error();

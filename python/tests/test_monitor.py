@@ -353,6 +353,54 @@ def test_lines_have_the_levels_of_logging(caplog):
     assert levels == ["ERROR", "INFO"]
 
 
+def test_a_function_that_does_not_return_is_named_with_its_stack():
+    gate, inside, lines = threading.Event(), threading.Event(), []
+
+    def stuck(x):
+        if x == 30:
+            inside.set()
+            gate.wait(30)
+        return x
+
+    with Handler(lambda record: lines.append(record.getMessage())):
+        loader = hp.Loader(hp.range(100).map(stuck, output=hp.i64, name="stuck").batch(10), threads=2, consumer_helps=False)
+        program = threading.Thread(target=lambda: list(loader))
+        program.start()
+        assert inside.wait(20)
+        began = time.monotonic()
+        while len(lines) < 2 and time.monotonic() < began + 20:
+            time.sleep(0.01)
+        took = time.monotonic() - began
+        gate.set()
+        program.join()
+    said, stack = lines
+    assert took < 5
+    assert re.search(r"thread headpond/[01]: range\|map\|batch does not return: .*, at map\(stuck, version=0\), range, record 30; it waits for a lock", said), said
+    assert re.match(r"Loader: thread headpond/[01] is at\n", stack), stack
+    assert "in stuck\n    gate.wait(30)" in stack
+
+
+def test_a_function_that_keeps_the_main_thread_is_named_while_it_does():
+    gate, lines = threading.Event(), []
+
+    def stuck(x):
+        if threading.current_thread() is threading.main_thread() and not gate.is_set():
+            gate.wait(30)
+        return x
+
+    def emit(record):
+        lines.append(record.getMessage())
+        if " is at\n" in lines[-1]:
+            gate.set()
+
+    with Handler(emit):
+        for _ in hp.Loader(hp.range(10_000).map(stuck, output=hp.i64, name="stuck").batch(10), threads=2):
+            if gate.is_set():
+                break
+    assert "the program's thread, in next(): range|map|batch does not return" in lines[0]
+    assert "in stuck\n    gate.wait(30)" in lines[1]
+
+
 def test_a_full_list_of_pending_calls_does_not_silence_the_log(caplog):
     call = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(lambda ignored: 0)
 

@@ -63,21 +63,6 @@ void workers(const Run& run, JsonWriter& figures) {
   figures.end_object();
 }
 
-// Saved with four threads at batch `at`, gone on with one.
-uint64_t resumed(int at) {
-  uint64_t sum = 0;
-  std::string state;
-  {
-    Loader loader(everything(), {.epochs = 2, .seed = 4, .threads = 4});
-    for (int i = 0; i < at; ++i) sum = digest(sum, must_next(loader).element());
-    state = loader.state();
-    must_next(loader);
-  }
-  auto loader = Loader::restored(everything(), {.epochs = 2, .seed = 4, .threads = 1}, state);
-  if (!loader) throw Exception(loader.error());
-  return rest_of(*loader, sum);
-}
-
 // What the ranks of a world hold: the rest of the run, or all of it without states.
 struct World {
   std::vector<std::vector<int64_t>> batches = {};  // The members of each global batch, sorted.
@@ -133,8 +118,9 @@ void elastic(int64_t ranks, JsonWriter& figures) {
 void any_workers(const Run& run, JsonWriter& figures) {
   workers(run, figures);
   if (run.control()) return;
+  const LoaderOptions four{.epochs = 2, .seed = 4, .threads = 4}, one{.epochs = 2, .seed = 4, .threads = 1};
   figures.key("resumed").begin_array();
-  for (const int at : {1, 30, 81, 82, 120}) figures.value(hex(resumed(at)));
+  for (const int at : {1, 30, 81, 82, 120}) figures.value(hex(resumed(everything(), at, four, one).sum));
   figures.end_array();
   figures.key("elastic").begin_array();
   for (const int64_t ranks : {1, 2, 3}) elastic(ranks, figures);

@@ -66,7 +66,7 @@ bool is_right(const Tensor& pixels, int64_t number, int64_t brighter) {
 void epochs(const Run& run, JsonWriter& figures) {
   const int64_t brighter = run.number("brighter", 0), wanted = run.number("elements", -1);
   const LogLines log;
-  PeakMemory memory;
+  MemoryOverTime memory;
   int64_t elements = 0, wrong = 0;
   uint64_t sum = 0;
   std::vector<int64_t> decodes_by_epoch;
@@ -88,7 +88,7 @@ void epochs(const Run& run, JsonWriter& figures) {
   figures.member("elements", elements).member("wrong", wrong).member("sum", sum).member("decodes", decodes.load());
   member(figures, "decodes_by_epoch", decodes_by_epoch);
   member(figures, "log", log.lines());
-  figures.member("peak_bytes", memory.bytes());
+  figures.member("peak_bytes", memory.peak_bytes());
 }
 
 }  // namespace

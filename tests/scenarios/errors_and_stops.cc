@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Scenario 13: what is thrown arrives, in its place and whole; a stop at any moment is soon over.
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -70,6 +71,33 @@ void removed_file(const Run& run, JsonWriter& figures) {
   for (int64_t i = 0; i < 3000; ++i) std::filesystem::remove(path(i));
 }
 
+// How soon the log says that a function does not return, while the program waits for it.
+void blocked(JsonWriter& figures) {
+  std::atomic<int64_t> since = 0;
+  std::atomic<bool> is_let_go = false;
+  const auto stays = [&](int64_t x) {
+    if (x == 150) {
+      since = now_ns();
+      is_let_go.wait(false);
+    }
+    burn_us(1000);
+    return x;
+  };
+  const LogLines log;
+  Loader loader(range(1000) | map(stays, {.name = "stays"}) | batch(kBatch));
+  std::thread program([&] {
+    for (int i = 0; i < 20; ++i) must_next(loader);
+  });
+  const int64_t began = now_ns();
+  while (log.lines().empty() && ms_since(began) < 20'000) sleep_us(1000);
+  std::string text;
+  for (const std::string& line : log.lines()) text += line + "\n";
+  figures.member("blocked_s", ms_since(since == 0 ? began : since.load()) / 1e3).member("blocked_log", text);
+  is_let_go = true;
+  is_let_go.notify_all();
+  program.join();
+}
+
 double drop_seconds(std::optional<Loader>& loader) {
   const int64_t began = now_ns();
   loader.reset();
@@ -121,6 +149,7 @@ void errors_and_stops(const Run& run, JsonWriter& figures) {
   thrown(run, figures);
   if (run.control()) return;
   removed_file(run, figures);
+  blocked(figures);
   dropped(figures);
 }
 

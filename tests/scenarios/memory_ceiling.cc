@@ -3,10 +3,7 @@
 #include <sys/resource.h>
 
 #include <deque>
-#include <mutex>
-#include <optional>
 
-#include "headpond/base/cpu.h"
 #include "headpond/base/random.h"
 #include "scenario.h"
 
@@ -36,41 +33,6 @@ Dataset blobs() {
   return range(kBlobs) | map([](int64_t blob) { return filled(bytes_of(blob), blob); }, {.output = output}) | cache() |
          shuffle() | map(more, {.output = output}) | prefetch(16);
 }
-
-// The proportional set beyond that of the idle process, each 100 ms, with what the program did at that moment.
-class MemoryOverTime {
- public:
-  MemoryOverTime() : thread_([this](const std::stop_token& stop) { watch(stop); }) {}
-
-  // Samples that follow belong to `phase`.
-  void begin(std::string phase) {
-    const std::lock_guard lock(mu_);
-    phase_ = std::move(phase);
-  }
-  std::map<std::string, std::vector<double>> end() {
-    thread_.request_stop();
-    thread_.join();
-    return mib_;
-  }
-
- private:
-  void watch(const std::stop_token& stop) {
-    while (!stop.stop_requested()) {
-      const double mib = static_cast<double>(memory_info().pss - std::min(idle_, memory_info().pss)) / (1 << 20);
-      {
-        const std::lock_guard lock(mu_);
-        mib_[phase_].push_back(mib);
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    }
-  }
-
-  const uint64_t idle_ = memory_info().pss;
-  std::mutex mu_;
-  std::string phase_ = "start";
-  std::map<std::string, std::vector<double>> mib_;
-  std::jthread thread_;
-};
 
 void pause_for(double seconds, MemoryOverTime& memory) {
   memory.begin("first second of the pause");

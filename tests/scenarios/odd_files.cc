@@ -108,7 +108,10 @@ uint8_t drawn(int64_t number, int64_t y, int64_t x, int64_t channel) {
 
 std::array<float, kHead> drawn_head(int64_t number, bool grey = false) {
   std::array<float, kHead> head;
-  for (int64_t i = 0; i < kHead; ++i) head[static_cast<size_t>(i)] = drawn(number, 0, i / 3, grey ? 0 : i % 3);
+  for (int64_t i = 0; i < kHead; ++i) {
+    const int64_t pixel = i * kApart / 3, channel = i * kApart % 3;
+    head[static_cast<size_t>(i)] = drawn(number, pixel / kSide, pixel % kSide, grey ? 0 : channel);
+  }
   return head;
 }
 
@@ -190,7 +193,7 @@ Payload inks_jpeg(int64_t number) {
                              marker('\xDB', quantum) + marker('\xC0', frame) + marker('\xC4', dc + ac) +
                              marker('\xDA', scan + std::string("\0\x3F\0", 3)) + blocks + "\xFF\xD9",
                          true);
-  for (size_t i = 0; i < kHead; ++i) made.head[i] = std::array{188.F, 56.F, 198.F}[i % 3];
+  for (size_t i = 0; i < kHead; ++i) made.head[i] = std::array{188.F, 56.F, 198.F}[i * static_cast<size_t>(kApart) % 3];
   return made;
 }
 

@@ -9,7 +9,8 @@
 
 namespace headpond::scenarios {
 
-inline constexpr int64_t kHead = 64;  ///< Values that a check looks at.
+inline constexpr int64_t kHead = 64;   ///< Values that a check looks at: of a sound the first ones.
+inline constexpr int64_t kApart = 74;  ///< Of an image each of so many values, from the first row to the last.
 
 /// A sound or an image as it lies in a record: 'W' or 'I', the number, the file.
 struct Payload {

@@ -102,6 +102,19 @@ uint64_t rest_of(Loader& loader, uint64_t before) {
   return before;
 }
 
+Resumed resumed(const Dataset& dataset, int at, const LoaderOptions& before, const LoaderOptions& after) {
+  uint64_t sum = 0;
+  std::string state;
+  {
+    Loader loader(dataset, before);
+    for (int i = 0; i < at; ++i) sum = digest(sum, must_next(loader).element());
+    state = loader.state();
+    must_next(loader);
+  }
+  Loader loader = value_or_throw(Loader::restored(dataset, after, state));
+  return {rest_of(loader, sum), state.size()};
+}
+
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us) {
   return each_ms(steps, [&] {
     const Batch batch = must_next(loader);
@@ -132,21 +145,40 @@ std::vector<std::string> LogLines::lines() const {
   return state_->lines;
 }
 
-PeakMemory::PeakMemory()
-    : before_(memory_info().pss), most_(before_), thread_([this](const std::stop_token& stop) {
-        while (!stop.stop_requested()) {
-          look();
-          std::this_thread::sleep_for(std::chrono::milliseconds(100));
-        }
-      }) {}
+MemoryOverTime::MemoryOverTime()
+    : idle_(memory_info().pss), thread_([this](const std::stop_token& stop) { watch(stop); }) {}
 
-void PeakMemory::look() { most_ = std::max<uint64_t>(most_, memory_info().pss); }
+void MemoryOverTime::begin(std::string phase) {
+  const std::lock_guard lock(mu_);
+  phase_ = std::move(phase);
+}
 
-int64_t PeakMemory::bytes() {
-  thread_.request_stop();
-  if (thread_.joinable()) thread_.join();
-  look();
-  return static_cast<int64_t>(most_ - before_);
+void MemoryOverTime::watch(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    look();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
+}
+
+void MemoryOverTime::look() {
+  const auto now = static_cast<double>(memory_info().pss);
+  const std::lock_guard lock(mu_);
+  mib_[phase_].push_back(std::max(now - static_cast<double>(idle_), 0.0) / (1 << 20));
+}
+
+const std::map<std::string, std::vector<double>>& MemoryOverTime::end() {
+  if (thread_.joinable()) {
+    thread_.request_stop();
+    thread_.join();
+    look();
+  }
+  return mib_;
+}
+
+int64_t MemoryOverTime::peak_bytes() {
+  double most = 0;
+  for (const auto& [phase, mib] : end()) most = std::max(most, *std::ranges::max_element(mib));
+  return static_cast<int64_t>(most * (1 << 20));
 }
 
 }  // namespace headpond::scenarios

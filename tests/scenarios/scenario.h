@@ -9,6 +9,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -70,6 +71,13 @@ Batch must_next(Loader& loader);
 /// The digest of all before, and of the batches that are left.
 uint64_t rest_of(Loader& loader, uint64_t before);
 
+struct Resumed {
+  uint64_t sum = 0;  ///< The digest of the whole run.
+  size_t state_bytes = 0;
+};
+/// A run that is saved after `at` batches, goes on for one, and is gone; and one that goes on from the state.
+Resumed resumed(const Dataset& dataset, int at, const LoaderOptions& before, const LoaderOptions& after);
+
 /// Milliseconds of each of `steps` steps: a batch, then the device, which sleeps.
 std::vector<double> step_ms(Loader& loader, int steps, int64_t device_us);
 
@@ -90,17 +98,26 @@ class LogLines {
   const std::shared_ptr<State> state_;
 };
 
-/// Looks at the memory of this process each 100 ms.
-class PeakMemory {
+/// The proportional set of this process beyond that at the start, in MiB, each 100 ms, with what the program did at
+/// that moment.
+class MemoryOverTime {
  public:
-  PeakMemory();
-  /// The most that was seen beyond what there was at the start; the proportional set.
-  int64_t bytes();
+  MemoryOverTime();
+  /// Samples that follow belong to `phase`.
+  void begin(std::string phase);
+  /// The samples of each phase; none comes any more.
+  const std::map<std::string, std::vector<double>>& end();
+  /// The same: the most of all.
+  int64_t peak_bytes();
 
  private:
+  void watch(const std::stop_token& stop);
   void look();
-  const uint64_t before_;
-  std::atomic<uint64_t> most_;
+
+  const uint64_t idle_;
+  std::mutex mu_;
+  std::string phase_ = "start";
+  std::map<std::string, std::vector<double>> mib_;
   std::jthread thread_;
 };
 

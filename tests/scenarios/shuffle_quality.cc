@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "corpus.h"
+#include "headpond/engine/check/check.h"
 #include "scenario.h"
 
 namespace headpond::scenarios {
@@ -126,6 +127,89 @@ void displacement(const Dataset& ordered, int64_t count, const char* name, JsonW
   figures.member("exactly_once", once == count && place == count).end_object();
 }
 
+// ---- What a check says before the run, and what the run then does.
+
+constexpr int64_t kBytes = 4096, kBatchRows = 500;
+const Spec kWorked = {{"number", i64, {}}, {"values", u8, {kBytes}}};
+
+Element worked(int64_t number, int64_t us) {
+  burn_us(us);
+  Tensor values = Tensor::empty(u8, {kBytes});
+  std::memset(values.mutable_data(), static_cast<int>(number % 256), values.byte_size());
+  return Element{Tensor::scalar(number), values};
+}
+
+Dataset worked_stream() {
+  const auto make = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> { return worked(next++, 50); };
+  };
+  return from_generator(make, kWorked, {.name = "worked"});
+}
+
+// Seconds until the root stage has as much ahead as it gets while nobody takes.
+double fill_seconds(const Loader& loader) {
+  const int64_t began = now_ns();
+  int64_t ready = -1, changed = began;
+  while (now_ns() - changed < 300'000'000) {
+    const int64_t now = loader.stats().stages.front().ready;
+    if (std::exchange(ready, now) != now) changed = now_ns();
+    sleep_us(500);
+  }
+  return static_cast<double>(changed - began) / 1e9;
+}
+
+struct Forecast {
+  std::vector<double> first_s, fill_s, bytes;
+};
+
+void write(JsonWriter& figures, const char* name, const Forecast& forecast) {
+  figures.key(name).begin_object();
+  member(figures, "first_s", forecast.first_s);
+  member(figures, "fill_s", forecast.fill_s);
+  member(figures, "bytes", forecast.bytes);
+  figures.end_object();
+}
+
+// Told by a check, then seen in the run: steps of a program that is slower than the pipeline.
+void forecast(const Dataset& dataset, const char* name, int rounds, JsonWriter& figures) {
+  Forecast told, seen;
+  double moved = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const LoaderOptions options{.seed = 5};
+    const CheckReport report = check(dataset, {.loader = options});
+    told.first_s.push_back(report.first_batch_s.value());
+    told.fill_s.push_back(report.fill_s.value());
+    told.bytes.push_back(static_cast<double>(report.memory_bytes()));
+    moved = report.orders.at(0).displacement;
+    const int64_t began = now_ns();
+    Loader loader(dataset, options);
+    Batch batch = must_next(loader);
+    seen.first_s.push_back(ms_since(began) / 1e3);
+    seen.fill_s.push_back(fill_seconds(loader));
+    for (int step = 0; step < 12; ++step) {
+      batch = must_next(loader);
+      sleep_us(100'000);
+    }
+    seen.bytes.push_back(static_cast<double>(loader.stats().memory_peak));
+  }
+  figures.key(name).begin_object().member("told_moved", moved);
+  write(figures, "told", told);
+  write(figures, "seen", seen);
+  figures.end_object();
+}
+
+void forecasts(const Dataset& all, bool full, JsonWriter& figures) {
+  const int rounds = full ? 5 : 3;
+  const auto work = map([](int64_t number) { return worked(number, 100); }, {.output = kWorked, .name = "work"});
+  const auto of = [&](const Step& order) { return numbers(all | order) | work | batch(kBatchRows); };
+  figures.key("forecasts").begin_object();
+  forecast(of(shuffle(100)), "100", rounds, figures);
+  forecast(of(shuffle(100'000)), "100000", rounds, figures);
+  forecast(of(shuffle()), "all", rounds, figures);
+  forecast(worked_stream() | shuffle(5000) | batch(kBatchRows), "stream_5000", rounds, figures);
+  figures.end_object();
+}
+
 // The peak of a process of its own: with a whole shuffle, and without.
 void memory(const Run& run, JsonWriter& figures) {
   const Dataset all = records(run);
@@ -154,6 +238,7 @@ void shuffle_quality(const Run& run, JsonWriter& figures) {
   displacement(numbers(all | shuffle(100'000)), kRecords, "moved_100000", figures);
   displacement(numbers(all | shuffle()), kRecords, "moved_all", figures);
   displacement(stream(200'000) | shuffle(5000), 200'000, "moved_stream_5000", figures);
+  forecasts(all, run.full, figures);
 }
 
 }  // namespace headpond::scenarios

@@ -173,16 +173,9 @@ void resumes(const Dataset& dataset, JsonWriter& figures) {
   bool exact = true;
   size_t most = 0;
   for (const int at : {1, 100, 701, 1400}) {
-    uint64_t sum = 0;
-    std::string state;
-    {
-      Loader loader(dataset, options);
-      for (int i = 0; i < at; ++i) sum = digest(sum, must_next(loader).element());
-      state = loader.state();
-    }
-    most = std::max(most, state.size());
-    Loader loader = value_or_throw(Loader::restored(dataset, options, state));
-    exact = exact && rest_of(loader, sum) == expected;
+    const Resumed run = resumed(dataset, at, options, options);
+    most = std::max(most, run.state_bytes);
+    exact = exact && run.sum == expected;
   }
   figures.member("resumes_exact", exact).member("state_bytes", most).end_object();
 }

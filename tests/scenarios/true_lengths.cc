@@ -5,6 +5,8 @@
 #include <set>
 
 #include "headpond/base/random.h"
+#include "headpond/engine/check/check.h"
+#include "headpond/engine/explain.h"
 #include "scenario.h"
 
 namespace headpond::scenarios {
@@ -30,6 +32,14 @@ Dataset split_by_take(int64_t count, int64_t part) {
   return range(count) | shuffle() | skip(ends[part]) | take(ends[part + 1] - ends[part]);
 }
 
+// Whether explain and check say that the part has other elements in each epoch.
+bool is_flagged(const Dataset& part) {
+  const std::vector<MovingNote> notes = explain(part).moving;
+  if (notes.empty()) return false;
+  const std::string said = notes[0].what + ": " + notes[0].why;
+  return std::ranges::count(check(part | batch(64), {.elements = 0}).findings, said) == 1;
+}
+
 std::vector<std::set<int64_t>> members(const Dataset& dataset, int64_t epochs) {
   std::vector<std::set<int64_t>> all(static_cast<size_t>(epochs));
   Loader loader(dataset | batch(64), {.epochs = epochs, .seed = 3});
@@ -43,8 +53,10 @@ std::vector<std::set<int64_t>> members(const Dataset& dataset, int64_t epochs) {
 void splits(const Run& run, JsonWriter& figures) {
   const int64_t count = run.full ? 10'000 : 2000, epochs = 50;
   bool disjoint = true, complete = true, stays = true;
+  int64_t flagged = 0;
   std::vector<std::vector<std::set<int64_t>>> of_parts, grown;
   for (int64_t part = 0; part < kParts; ++part) {
+    flagged += is_flagged(run.control() ? split_by_take(count, part) : split(count, part)) ? 1 : 0;
     of_parts.push_back(members(run.control() ? split_by_take(count, part) : split(count, part), epochs));
     grown.push_back(
         members(run.control() ? split_by_take(count * 105 / 100, part) : split(count * 105 / 100, part), 1));
@@ -62,6 +74,7 @@ void splits(const Run& run, JsonWriter& figures) {
     }
   }
   figures.member("splits_disjoint", disjoint).member("splits_complete", complete).member("old_records_stay", stays);
+  figures.member("parts", kParts).member("flagged", flagged);
 }
 
 Dataset random_source(Random& random) {

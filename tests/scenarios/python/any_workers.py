@@ -3,7 +3,7 @@
 import headpond as hp
 import numpy as np
 
-from frame import burn_us, digest, digest_of_rest, must_next
+from frame import burn_us, digest, digest_of_rest, must_next, resumed
 
 ELEMENTS, GLOBAL_BATCH = 3000, 24
 
@@ -47,19 +47,6 @@ def digests(control):
     return {str(threads): digest_of_rest(hp.Loader(everything(), epochs=2, seed=4, threads=threads)).hex() for threads in (0, 1, 2, 4, 8)}
 
 
-def resumed(at):
-    """Saved with four threads at batch `at`, gone on with one."""
-    total = b""
-    with hp.Loader(everything(), epochs=2, seed=4, threads=4) as loader:
-        for _ in range(at):
-            total = digest(total, must_next(loader))
-        state = loader.state_dict()
-        must_next(loader)
-    again = hp.Loader(everything(), epochs=2, seed=4, threads=1)
-    again.load_state_dict(state)
-    return digest_of_rest(again, total).hex()
-
-
 def thirds(x):
     return {"x": x, "third": x // 3}
 
@@ -95,6 +82,7 @@ def elastic(ranks):
 def any_workers(run):
     figures = {"digests": digests(run.control)}
     if not run.control:
-        figures["resumed"] = [resumed(at) for at in (1, 30, 81, 82, 120)]
+        four, one = ({"epochs": 2, "seed": 4, "threads": threads} for threads in (4, 1))
+        figures["resumed"] = [resumed(everything(), at, four, one)[0].hex() for at in (1, 30, 81, 82, 120)]
         figures["elastic"] = [elastic(ranks) for ranks in (1, 2, 3)]
     return figures

@@ -8,7 +8,7 @@ import headpond as hp
 import numpy as np
 
 from corpus import TILE, image_head, tile_value
-from frame import LogLines, PeakMemory
+from frame import LogLines, MemoryOverTime
 
 SIDE = 180  # So an element has 97 KB.
 PLACES = ((0, 0), (0, 4), (3, 1), (5, 5))  # Tiles of one colour that all images have.
@@ -56,7 +56,7 @@ def is_right(pixels, number, brighter):
 def epochs(run):
     brighter, wanted = Brighter(run), run.number("elements", -1)
     elements = wrong = total = 0
-    by_epoch, memory = [], PeakMemory()
+    by_epoch, memory = [], MemoryOverTime()
     with LogLines() as log:
         with hp.Loader(cached(run, brighter).shuffle().batch(1 if wanted > 0 else 32), epochs=run.number("epochs", 1),
                        seed=run.number("seed", 1), memory=run.number("memory", 1 << 30)) as loader:
@@ -68,7 +68,7 @@ def epochs(run):
                 by_epoch += [0] * (loader.epoch + 1 - len(by_epoch))
                 by_epoch[-1] = brighter.decodes
     return {"elements": elements, "wrong": wrong, "sum": total, "decodes": brighter.decodes, "decodes_by_epoch": by_epoch,
-            "log": log.lines, "peak_bytes": memory.end()}
+            "log": log.lines, "peak_bytes": memory.peak_bytes()}
 
 
 def cache_life(run):

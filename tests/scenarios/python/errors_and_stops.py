@@ -2,12 +2,13 @@
 """Scenario 13: what a function of Python raises arrives, in its place and whole; a stop at any moment is soon over."""
 import pathlib
 import sys
+import threading
 import time
 import traceback
 
 import headpond as hp
 
-from frame import burn_us, must_next
+from frame import LogLines, burn_us, must_next
 
 BAD, BATCH = 1234, 10
 
@@ -84,6 +85,28 @@ def blocks(x):
     return x
 
 
+def blocked():
+    """How soon the log says that a function does not return, while the program waits for it; and where it is in Python."""
+    since, let_go, text = [], threading.Event(), ""
+
+    def stays(x):
+        if x == 150:
+            since.append(time.monotonic())
+            let_go.wait(60)
+        burn_us(1000)
+        return x
+    with LogLines() as log, hp.Loader(hp.range(1000).map(stays, output=hp.i64, name="stays").batch(BATCH)) as loader:
+        program = threading.Thread(target=lambda: [must_next(loader) for _ in range(20)])
+        program.start()
+        end = time.monotonic() + 20
+        while len(log.lines) < 2 and time.monotonic() < end:
+            time.sleep(0.001)
+        text, seconds = "\n".join(log.lines), time.monotonic() - (since + [end])[0]
+        let_go.set()
+        program.join()
+    return {"blocked_s": seconds, "blocked_log": text}
+
+
 def drop_seconds(dataset, batches, wait_us, **options):
     """Of a Loader that `batches` were taken of."""
     loader = hp.Loader(dataset, **options)
@@ -125,4 +148,4 @@ def errors_and_stops(run):
     if run.mode == "victim":
         return victim()
     figures = {"thrown": thrown(run)}
-    return figures if run.control else {**figures, **removed_file(run.place), **dropped()}
+    return figures if run.control else {**figures, **removed_file(run.place), **blocked(), **dropped()}

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the scenarios in Python share."""
+import collections
 import hashlib
 import logging
 import threading
 import time
 
+import headpond as hp
 import numpy as np
 
 _local = threading.local()
@@ -69,6 +71,20 @@ def must_next(loader):
     return batch
 
 
+def resumed(dataset, at, before, after):
+    """A run that is saved after `at` batches, goes on for one, and is gone, and one that goes on from the state, with the options `before`
+    and `after`: the digest of the whole, and the state."""
+    total = b""
+    with hp.Loader(dataset, **before) as loader:
+        for _ in range(at):
+            total = digest(total, must_next(loader))
+        state = loader.state_dict()
+        must_next(loader)
+    again = hp.Loader(dataset, **after)
+    again.load_state_dict(state)
+    return digest_of_rest(again, total), state
+
+
 def ms_since(began):
     return (time.monotonic() - began) * 1e3
 
@@ -122,20 +138,29 @@ def proportional_bytes():
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("Pss:"))
 
 
-class PeakMemory:
-    """Looks at the memory of this process each 100 ms: the most beyond what there was at the start."""
+class MemoryOverTime:
+    """The proportional set of this process beyond that at the start, in MiB, each 100 ms, with what the program did at that moment."""
 
     def __init__(self):
-        self._before = self._most = proportional_bytes()
+        self._idle, self.phase, self._mib = proportional_bytes(), "start", collections.defaultdict(list)
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._watch, daemon=True)
         self._thread.start()
 
+    def _look(self):
+        self._mib[self.phase].append(max(proportional_bytes() - self._idle, 0) / (1 << 20))
+
     def _watch(self):
         while not self._ended.wait(0.1):
-            self._most = max(self._most, proportional_bytes())
+            self._look()
 
     def end(self):
+        """The samples of each phase; none comes any more."""
         self._ended.set()
         self._thread.join()
-        return max(self._most, proportional_bytes()) - self._before
+        self._look()
+        return self._mib
+
+    def peak_bytes(self):
+        """The same: the most of all."""
+        return int(max(map(max, self.end().values())) * (1 << 20))

@@ -2,14 +2,13 @@
 """Scenario 4: one budget holds for all that a pipeline has in memory."""
 import collections
 import resource
-import threading
 import time
 
 import headpond as hp
 import numpy as np
 import reference
 
-from frame import proportional_bytes, sleep_us
+from frame import MemoryOverTime, sleep_us
 
 BLOBS, LEAST, MOST = 600, 100_000, 8_000_000
 BUDGET = 1 << 30
@@ -29,25 +28,6 @@ def more(values):
 
 def blobs():
     return hp.range(BLOBS).map(blob, output=BLOB).cache().shuffle().map(more, output=BLOB).prefetch(16)
-
-
-class MemoryOverTime:
-    """The proportional set beyond that of the idle process, each 100 ms, with what the program did at that moment."""
-
-    def __init__(self):
-        self._idle, self.phase, self._mib = proportional_bytes(), "start", collections.defaultdict(list)
-        self._ended = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
-        self._thread.start()
-
-    def _watch(self):
-        while not self._ended.wait(0.1):
-            self._mib[self.phase].append((proportional_bytes() - self._idle) / (1 << 20))
-
-    def end(self):
-        self._ended.set()
-        self._thread.join()
-        return self._mib
 
 
 def pause_for(seconds, memory):

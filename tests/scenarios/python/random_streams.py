@@ -49,14 +49,16 @@ def flipped(values, rng):
     return values[::-1] if rng.random() < 0.5 else values
 
 
-def disagreeing_pairs():
+def pairs():
     """Images and masks, flipped by functions of Python of the same name, each in its own branch: do the branches agree?"""
     rows = np.arange(SAMPLES // 5)[:, None] + np.arange(3)
 
     def branch():
         return hp.from_tensor_slices(rows).map(flipped, output=(hp.i64, (3,)), name="flip")
     with hp.Loader(hp.zip(image=branch(), mask=branch()).batch(1000), epochs=EPOCHS, seed=SEED, threads=8) as loader:
-        return sum(int((batch["image"] != batch["mask"]).any(axis=1).sum()) for batch in loader.flat())
+        both = [(batch["image"], batch["mask"]) for batch in loader.flat()]
+    image, mask = (np.concatenate(one) for one in zip(*both))
+    return {"disagreeing_pairs": int((image != mask).any(axis=1).sum()), "flipped_pairs": int((image[:, 0] > image[:, 2]).sum()), "pairs": len(image)}
 
 
 def fixed_on_request():
@@ -74,4 +76,4 @@ def random_streams(run):
     draws = all_draws(drawn(hp.range(SAMPLES)))
     beside = all_draws(drawn(hp.range(SAMPLES).random_u32("other", name="other")))
     return {"seed": SEED, "first": draws[:20].tolist(), **distribution(draws), "unrelated_operator_changes_nothing": np.array_equal(draws, beside),
-            "disagreeing_pairs": disagreeing_pairs(), "fixed_on_request": fixed_on_request()}
+            **pairs(), "fixed_on_request": fixed_on_request()}

@@ -8,7 +8,7 @@ import headpond as hp
 import numpy as np
 
 from corpus import image_head
-from frame import digest_of_rest, ms_since, must_next, step_ms
+from frame import burn_us, digest_of_rest, ms_since, must_next, step_ms
 
 RECORDS, LABELS, CLASSES = 1_000_000, 8000, 10
 
@@ -76,6 +76,62 @@ def counting(epoch):
     return range(200_000)
 
 
+BYTES, BATCH_ROWS = 4096, 500
+WORKED = {"number": hp.i64, "values": (hp.u8, (BYTES,))}
+
+
+def worked(number, us):
+    burn_us(us)
+    return {"number": number, "values": np.full(BYTES, number % 256, np.uint8)}
+
+
+def worked_record(numbers):
+    return worked(int(numbers[0]), 100)
+
+
+def worked_stream(epoch):
+    return (worked(number, 50) for number in range(200_000))
+
+
+def fill_seconds(loader):
+    """Until the root stage has as much ahead as it gets while nobody takes."""
+    began = changed = time.monotonic()
+    ready = -1
+    while time.monotonic() - changed < 0.3:
+        before, ready = ready, loader.stats()["stages"][0]["ready"]
+        if ready != before:
+            changed = time.monotonic()
+        time.sleep(0.0005)
+    return changed - began
+
+
+def forecast(dataset, rounds):
+    """Told by a check, then seen in the run: steps of a program that is slower than the pipeline."""
+    told, seen = ({"first_s": [], "fill_s": [], "bytes": []} for _ in range(2))
+    for _ in range(rounds):
+        report = dataset.check(seed=5)
+        for name, value in zip(told, ("first_batch_s_forecast", "fill_s_forecast", "bytes_forecast")):
+            told[name].append(report[value])
+        began = time.monotonic()
+        with hp.Loader(dataset, seed=5) as loader:
+            batch = must_next(loader)
+            seen["first_s"].append(time.monotonic() - began)
+            seen["fill_s"].append(fill_seconds(loader))
+            for _ in range(12):
+                batch = must_next(loader)
+                time.sleep(0.1)
+            seen["bytes"].append(loader.stats()["memory_peak"])
+        del batch
+    return {"told_moved": report["orders"][0]["displacement"], "told": told, "seen": seen}
+
+
+def forecasts(dataset, full):
+    orders = {"100": dataset.shuffle(100), "100000": dataset.shuffle(100_000), "all": dataset.shuffle()}
+    found = {name: ordered.decode_raw("int64", shape=[4]).map(worked_record, output=WORKED).batch(BATCH_ROWS) for name, ordered in orders.items()}
+    found["stream_5000"] = hp.from_generator(worked_stream, WORKED).shuffle(5000).batch(BATCH_ROWS)
+    return {name: forecast(one, 5 if full else 3) for name, one in found.items()}
+
+
 def memory(run):
     """The peak of a process of its own: with a whole shuffle, and without."""
     dataset = records(run.place)
@@ -92,4 +148,5 @@ def shuffle_quality(run):
     numbers = {"100": 100, "100000": 100_000, "all": None}
     moved = {f"moved_{name}": displacement(dataset.shuffle(window).decode_raw("int64", shape=[4]), RECORDS) for name, window in numbers.items()}
     moved["moved_stream_5000"] = displacement(hp.from_generator(counting, hp.i64).shuffle(5000), 200_000)
-    return {**classes(labels(run.place).shuffle(), 9), **first_batches(dataset), **gaps(dataset, run.full), **moved}
+    return {**classes(labels(run.place).shuffle(), 9), **first_batches(dataset), **gaps(dataset, run.full), **moved,
+            "forecasts": forecasts(dataset, run.full)}
