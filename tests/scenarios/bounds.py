@@ -176,7 +176,7 @@ def errors_and_stops(figures, bounds):
     bounds.holds("its text, its kind and the operator", all(part in text for part in ("the lens is dirty", "Unknown", "look")))
     bounds.holds("the element's number", "1234" in text)
     if bounds.in_python:
-        bounds.holds("it is the program's own exception, with its traceback", thrown["own"])
+        bounds.holds("it is the program's own exception, with its traceback", thrown.get("own", False))
     bounds.holds("after all good batches before it, in order", thrown["good_before"] == 1230 and thrown["in_order"])
     bounds.at_most("seconds until it arrives", thrown["seconds"], 1)
     bounds.holds("what is after it still comes", thrown["goes_on"])

@@ -212,7 +212,9 @@ def true_lengths(figures, bounds):
                figures["flagged"] == flagged, needed=True)
     if bounds.of_control:
         return
-    bounds.at_least("random graphs", figures["known"] + figures["unknown"], 200)
+    bounds.at_least("random graphs, with those of which a Loader refuses a shard without data",
+                    figures["known"] + figures["unknown"] + figures["refused"], 200)
+    bounds.at_most("of which are refused", figures["refused"], 10)
     bounds.add("graphs that say another number", len(figures["wrong"]), "== 0", not figures["wrong"])
     mixtures(figures["mixtures"], bounds)
     bounds.add("steps of a run over epochs of seven", figures["steps"], "== 5000", figures["steps"] == 5000)
