@@ -31,7 +31,6 @@ struct Task {
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool is_probed = false;                    ///< A trace shows what each operator does.
   bool opens_item = false;                   ///< Running it may make work for other threads.
-  bool is_helpers = false;                   ///< The program's thread does it.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.
 };
 

@@ -8,7 +8,6 @@
 #include "headpond/base/trace.h"
 #include "headpond/base/trace_tasks.h"
 #include "headpond/engine/executor/counting_internal.h"
-#include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/executor/thread_look_internal.h"
 #include "headpond/engine/stages/counts/thread_usage_internal.h"
@@ -229,7 +228,6 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
   if (closed_) return false;
   if (const auto* const item = find_unclaimed(role, needed_now)) {
     claim_rows(*item, task);
-    task.is_helpers = role == ThreadRole::helper;
     account_.task_begins(task);
     return true;
   }
@@ -240,7 +238,7 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
-  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait()) || costs_.is_crowded(making_)) return nullptr;
+  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
@@ -258,7 +256,6 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
   const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
-  ++making_;
   task = {.source = shared_from_this(),
           .item = item,
           .first = first,
@@ -353,7 +350,6 @@ struct ReorderBuffer::Done {
   Got got = Got::value;
   Error error;  // Thrown.
   bool waited = false;
-  int64_t lock_wait_ns = 0;
   TaskRun run;
 };
 
@@ -386,7 +382,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   const ThreadUsage usage = task.is_measured ? ThreadUsage::now() : ThreadUsage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
-  const int64_t read_before = bytes_read_by_thread, lock_before = lock_wait_ns_by_thread;
+  const int64_t read_before = bytes_read_by_thread;
   done.error = error_of([&] {
     const MemoryAccount::Scope allocating(memory_account_);
     if (task.is_sampled || task.is_probed) {
@@ -402,7 +398,6 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   done.run.elapsed_ns = done.run.ended_ns - began;
   if (is_traced) show_task(task, done, shown);
   done.run.read_bytes = bytes_read_by_thread - read_before;
-  done.lock_wait_ns = lock_wait_ns_by_thread - lock_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
@@ -426,7 +421,6 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     done = carry_out(task, shown, context);
   }
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
-  if (!task.opens_item) rows_task_ended(task, done);
   if (task.is_sampled) {
     sampling_ = false;
     costs_.add_sampled(done.run.elapsed_ns);
@@ -447,16 +441,6 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
   task_ended(task, done.run);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
   return done.run.elapsed_ns + done.run.assembled_ns;
-}
-
-// Threads that found the stage crowded may sleep. The one that ends this task goes on, or wakes another when it begins
-// something else or sleeps; the program's thread does neither.
-void ReorderBuffer::rows_task_ended(const Task& task, const Done& done) {
-  const int running = making_--;
-  const bool was_crowded = costs_.is_crowded(running);
-  const int most = costs_.rows_wait() ? host_.options.io_threads : host_.threads;
-  const bool has_room = costs_.add_lock_wait(done.run.elapsed_ns, done.lock_wait_ns, running, most);
-  if (has_room || (was_crowded && task.is_helpers)) host_.wake();
 }
 
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {
