@@ -165,11 +165,12 @@ void Executor::sleep(Worker& self) {
     self.asleep = false;
     wake();  // Another thread may do the work that fits now; if nothing fits, this one goes on polling.
     polls_ = false;
+    report_late_tasks();
   } else {
-    (void)lock_.wait_until(self.wake, steady_clock::now() + LateTasks::kBetweenLooks);
+    const bool is_woken = lock_.wait_until(self.wake, steady_clock::now() + LateTasks::kBetweenLooks);
     self.asleep = false;
+    if (!is_woken) report_late_tasks();  // It may wait for the log. One that is woken has work.
   }
-  report_late_tasks();
 }
 
 // see(name of the thread, stage, what it does).
@@ -215,10 +216,11 @@ std::string Executor::operators_in_progress() const {
 void Executor::report_late_tasks() try {
   const int64_t now = now_ns(), waited = consumer_.waited_ns(now);
   if (stopped_ || !late_.is_due(now)) return;
-  if (waited == 0) return;
+  const bool may_report = late_.may_report(now, waited);
   std::vector<LateTask> late;
   each_in_progress([&](const std::string& thread, const char* doing, const RunningTask& running) {
-    if (!LateTasks::is_late(running, now)) return;
+    if (!LateTasks::is_late(running, now) || !may_report) return;
+    running.is_reported = true;
     late.push_back({thread, text_of(thread, doing, running), running.thread, running.id});
   });
   if (late.empty()) return;

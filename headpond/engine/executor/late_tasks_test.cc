@@ -11,29 +11,47 @@ namespace {
 
 constexpr int64_t kSecond = 1'000'000'000, kBegin = 1'000 * kSecond;
 
-TEST(LateTasks, ATaskIsLateOnceAfterItWasSeenForSoLong) {
+TEST(LateTasks, ATaskIsLateAfterItWasSeenForSoLongUntilItIsReported) {
   const Task task;
   RunningTask running;
   EXPECT_FALSE(LateTasks::is_late(running, kBegin + 100 * kSecond)) << "it has none";
   running.task = &task;
   EXPECT_FALSE(LateTasks::is_late(running, kBegin)) << "seen first";
-  EXPECT_FALSE(LateTasks::is_late(running, kBegin + 2 * kSecond));
-  EXPECT_TRUE(LateTasks::is_late(running, kBegin + 3 * kSecond));
-  EXPECT_FALSE(LateTasks::is_late(running, kBegin + 9 * kSecond)) << "it was said";
+  EXPECT_FALSE(LateTasks::is_late(running, kBegin + kSecond));
+  EXPECT_TRUE(LateTasks::is_late(running, kBegin + 2 * kSecond));
+  EXPECT_TRUE(LateTasks::is_late(running, kBegin + 2 * kSecond)) << "nobody has said so yet";
+  running.is_reported = true;
+  EXPECT_FALSE(LateTasks::is_late(running, kBegin + 9 * kSecond));
 }
 
-TEST(LateTasks, ReportsComeEverLessOften) {
+TEST(LateTasks, LooksComeEachSecond) {
   LateTasks late;
   EXPECT_TRUE(late.is_due(kBegin));
   EXPECT_FALSE(late.is_due(kBegin + kSecond / 2));
   EXPECT_TRUE(late.is_due(kBegin + kSecond));
-  int64_t now = kBegin + 2 * kSecond;
-  for (const int64_t pause : {10, 20, 40}) {
+  late.reported(kBegin + kSecond);
+  EXPECT_TRUE(late.is_due(kBegin + 2 * kSecond)) << "what begins now is seen";
+}
+
+TEST(LateTasks, NothingIsSaidToAProgramThatNeverWaitsLongAtOnce) {
+  const LateTasks late;
+  EXPECT_FALSE(late.may_report(kBegin, 0));
+  EXPECT_FALSE(late.may_report(kBegin, kSecond)) << "functions of 3 s, and batches that come in between";
+  EXPECT_TRUE(late.may_report(kBegin, 2 * kSecond));
+}
+
+TEST(LateTasks, ReportsComeEverLessOftenButEachMinute) {
+  LateTasks late;
+  int64_t now = kBegin;
+  for (const int64_t pause : {10, 20, 40, 60, 60}) {
+    EXPECT_TRUE(late.may_report(now, 2 * kSecond));
     late.reported(now);
-    EXPECT_FALSE(late.is_due(now + (pause - 1) * kSecond));
+    EXPECT_FALSE(late.may_report(now + (pause - 1) * kSecond, 2 * kSecond));
     now += pause * kSecond;
-    EXPECT_TRUE(late.is_due(now));
   }
+  now += 100 * kSecond;
+  late.reported(now);
+  EXPECT_TRUE(late.may_report(now + 10 * kSecond, 2 * kSecond)) << "after a quiet time as at first";
 }
 
 TEST(LateTasks, TheLogHasAFewOfManyThreadsAndThenTheirStacks) {
