@@ -79,14 +79,18 @@ int64_t bytes_of(const Node& node, int64_t otherwise) {
   return bytes >= 0 ? bytes : otherwise;
 }
 
-// An order has as many as it may have only for a moment.
-int64_t held_by(const Node& node) { return is(node, Role::order) ? node.facts().holds / 2 : node.facts().holds; }
+// A shuffle holds twice its window only for a moment, and nobody holds more than there is.
+int64_t held_by(const Node& node, int64_t most) {
+  const int64_t holds = is(node, Role::order) ? node.facts().holds / 2 : node.facts().holds;
+  return node.facts().inputs.size() == 1 ? std::min({holds, node.input().slots(), most}) : holds;
+}
 
-void add_what_is_kept(const Node& node, int64_t each, CheckReport& report) {
+// There are at most `most` elements.
+void add_what_is_kept(const Node& node, int64_t each, int64_t most, CheckReport& report) {
   if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) {
     report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
   }
-  const int64_t held = held_by(node);
+  const int64_t held = held_by(node, most);
   if (held > 0)
     report.memory.push_back({node.title() + " holds", held * (each + static_cast<int64_t>(sizeof(Element)))});
   if (!is(node, Role::store) || !node.facts().location.empty() || node.slots() == kEndless) return;
@@ -103,7 +107,8 @@ void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const C
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
   if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
-  for (const Node::Ref& node : nodes) add_what_is_kept(*node, bytes_of(*node, tried.largest), report);
+  const int64_t most = tried.is_all ? tried.asked : kEndless;
+  for (const Node::Ref& node : nodes) add_what_is_kept(*node, bytes_of(*node, tried.largest), most, report);
 }
 
 // What begins like a compressed file is read, not mapped; so is what lies in a folder.
@@ -140,7 +145,8 @@ void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, Ch
   const int threads = threads_of(options);
   const int64_t ahead = batches_ahead(options, report.cardinality);
   report.first_batch_s = tried.seconds_for(rows, static_cast<int>(std::min<int64_t>(threads, rows)));
-  report.fill_s = tried.seconds_for(rows * (1 + ahead), threads) - tried.seconds_for(rows, threads);
+  const int beside = std::max(threads - 1, 1);  // Nobody knows yet whether the program computes: one is left to it.
+  report.fill_s = tried.seconds_for(rows * (1 + ahead), beside) - tried.seconds_for(rows, beside);
 }
 
 // The operators from the source on that draw nothing and keep the order, if there are two.
@@ -179,8 +185,8 @@ void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& option
                                 "another comes once; put it before repeat");
     }
     if (node->facts().holds > 0 && has_below(*node, Role::map)) {
-      report.findings.push_back(
-          fmt::format("{} holds {} elements after map: before it they are often smaller", title, held_by(*node)));
+      report.findings.push_back(fmt::format("{} holds {} elements after map: before it they are often smaller", title,
+                                            held_by(*node, kEndless)));
     }
     auto quality = internal::quality_of(*node, options.loader.seed, has_below(*node, Role::batch) ? 1 : rows);
     if (!quality) continue;

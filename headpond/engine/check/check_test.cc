@@ -9,6 +9,7 @@
 
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
 
@@ -133,12 +134,15 @@ Dataset slow_stream() {
 TEST(Check, TheWindowOfAStreamIsForecast) {
   const Dataset dataset = slow_stream() | shuffle({.window = 400}) | batch(25);
   const CheckReport report = check(dataset, {.loader = {.threads = 2}});
-  const auto began = std::chrono::steady_clock::now();
-  Loader loader(dataset, {.threads = 2});
-  ASSERT_TRUE(loader.next());
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
   EXPECT_GT(*report.first_batch_s, 0.1) << "200 elements are read for the first 25";
-  EXPECT_NEAR(*report.first_batch_s / took.count(), 1, 0.4);
+  EXPECT_TRUE(internal::is_so_in_one_run([&] {
+    const double told = *check(dataset, {.loader = {.threads = 2}}).first_batch_s;
+    const auto began = std::chrono::steady_clock::now();
+    Loader loader(dataset, {.threads = 2});
+    EXPECT_TRUE(loader.next());
+    const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+    return std::abs(told / took.count() - 1) < 0.4;
+  }));
   const auto holds = [](const MemoryPart& part) { return part.what == "shuffle(window=400) holds"; };
   const auto found = std::find_if(report.memory.begin(), report.memory.end(), holds);
   ASSERT_NE(found, report.memory.end());
@@ -147,6 +151,18 @@ TEST(Check, TheWindowOfAStreamIsForecast) {
   EXPECT_NEAR(report.orders[0].displacement, 200, 20);
   EXPECT_EQ(report.tried, 64);
   EXPECT_THAT(report.to_string(), HasSubstr("shuffle(window=400): moves an element by "));
+}
+
+TEST(Check, AWindowHoldsNoMoreThanThereIs) {
+  const auto held = [](const Dataset& dataset) {
+    int64_t bytes = 0;
+    for (const MemoryPart& part : check(dataset | batch(5), {}).memory) {
+      if (part.what.starts_with("shuffle")) bytes = part.bytes;
+    }
+    return bytes / (4096 + static_cast<int64_t>(sizeof(Element)));
+  };
+  EXPECT_EQ(held(slow_stream() | take(30) | shuffle({.window = 10'000})), 30);
+  EXPECT_EQ(held(slow_stream() | shuffle({.window = 10'000})), 10'000) << "control: nobody knows";
 }
 
 TEST(Check, FillIsUntilAllIsReadyThatIsMadeBesideTheFirstBatch) {
@@ -158,10 +174,11 @@ TEST(Check, FillIsUntilAllIsReadyThatIsMadeBesideTheFirstBatch) {
     const CheckReport report = check(range(count) | map(slow, {.name = "slow"}) | batch(10), {.loader = options});
     return *report.fill_s / *report.first_batch_s;
   };
-  EXPECT_NEAR(times(1000, {.threads = 2}), 3, 1e-6) << "one for each thread, and one";
-  EXPECT_NEAR(times(1000, {.threads = 4}), 5, 1e-6);
-  EXPECT_NEAR(times(1000, {.threads = 2, .run_ahead = 1}), 1, 1e-6);
-  EXPECT_NEAR(times(20, {.threads = 2}), 1, 1e-6) << "there is one more";
+  EXPECT_NEAR(times(1000, {.threads = 2}), 3 * 2, 1e-6) << "one for each thread, and one; a processor is the program's";
+  EXPECT_NEAR(times(1000, {.threads = 4}), 5 * 4.0 / 3, 1e-6);
+  EXPECT_NEAR(times(1000, {.threads = 1}), 2, 1e-6) << "there is no other";
+  EXPECT_NEAR(times(1000, {.threads = 2, .run_ahead = 1}), 1 * 2, 1e-6);
+  EXPECT_NEAR(times(20, {.threads = 2}), 1 * 2, 1e-6) << "there is one more";
 }
 
 TEST(Check, SaysWhichFilesAreMapped) {

@@ -120,5 +120,18 @@ TEST(OrderQuality, OfOtherOperatorsNothingIsKnown) {
   EXPECT_EQ(quality_of(*(range(9) | batch(3)).node(), 0, 1), std::nullopt);
 }
 
+TEST(OrderQuality, OfAWindowThatIsTooLargeToBeTriedItIsWhatIsDocumented) {
+  const auto quality = [](int64_t window) {
+    return quality_of(*(from_generator([](uint64_t) -> Generator { return {}; }, {{"", i64, {}}}, {.name = "any"}) |
+                        shuffle({.window = window}))
+                           .node(),
+                      0, 10)
+        .value();
+  };
+  EXPECT_EQ(quality(int64_t{1} << 40).displacement, static_cast<double>(int64_t{1} << 39));
+  EXPECT_EQ(quality(int64_t{1} << 40).span, (int64_t{1} << 41) - 1);
+  EXPECT_THAT(quality(50'000).displacement, DoubleNear(25'000, 2500)) << "control: this one is tried";
+}
+
 }  // namespace
 }  // namespace headpond::internal

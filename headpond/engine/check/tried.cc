@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 
 #include "headpond/base/clock.h"
@@ -38,6 +39,13 @@ Chain chain_of(const Node::Ref& node) {
     chain.base = at.facts().inputs[0];
   }
   return chain;
+}
+
+// Whether threads share no work in it: neither it nor what it reads works on single elements.
+bool is_serial(const Node& node) {
+  const auto& inputs = node.facts().inputs;
+  return dynamic_cast<const Pointwise*>(&node) == nullptr &&
+         std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return is_serial(*input); });
 }
 
 // Returns how many ns it took.
@@ -86,16 +94,20 @@ class Stream {
   bool try_next() {
     Result<Element> element;
     const double ns = timed([&] { element = sequence_.next(); });
-    if (at_end(element)) return false;
+    if (at_end(element)) {
+      tried_.is_all = true;
+      return false;
+    }
     ++tried_.asked;
     tried_.below_ns += ns;
-    if (chain_.base->facts().inputs.empty()) tried_.source_ns += ns;
+    if (is_serial_) tried_.source_ns += ns;
     Got got = Got::value;
     if (!element) {
       tried_.add_error(element.error());
       return true;
     }
     tried_.below_ns += timed([&] { got = apply(chain_.below, *element); });
+    tried_.holes_below += got == Got::hole ? 1 : 0;
     if (got == Got::value) tried_.ns += timed([&] { got = apply(chain_.above, *element); });
     if (got == Got::value) tried_.add(*element);
     if (got == Got::error) tried_.add_error(context_.error);
@@ -115,6 +127,7 @@ class Stream {
   }
 
   const Chain chain_;
+  const bool is_serial_ = is_serial(*chain_.base);
   const uint64_t seed_;
   Sequence sequence_;
   Context context_;
@@ -137,15 +150,18 @@ void Tried::add_error(const Error& error) {
 
 // The k-th element that is read waits for k + a number from 0 to 2 windows. So after r of them r^2 / (4 windows) were
 // given, and after two windows all but one window.
-double read_for(int64_t count, int64_t window) {
-  const auto given = static_cast<double>(count), held = static_cast<double>(window);
+double read_for(double given, int64_t window) {
+  const auto held = static_cast<double>(window);
   return given < held ? 2 * std::sqrt(held * given) : given + held;
 }
 
 double Tried::seconds_for(int64_t count, int threads) const {
   const double tries = static_cast<double>(asked), passed = std::max(tries - static_cast<double>(holes), 1.0);
   const auto wanted = static_cast<double>(count);
-  const double read = (window > 0 ? read_for(count, window) : wanted) * tries / passed;
+  const double below = std::max(tries - static_cast<double>(holes_below), 1.0);  // Reach the window.
+  const double given = wanted * below / passed;                                  // By the window.
+  const double all = is_all ? tries : std::numeric_limits<double>::infinity();
+  const double read = std::min((window > 0 ? read_for(given, window) : given) * tries / below, all);
   const double above_ns = (ns - below_ns) * wanted / passed;
   const double on_threads_ns = (below_ns / tries * read + above_ns) / std::max(threads, 1);
   return 1e-9 * std::max(source_ns / tries * read, on_threads_ns);

@@ -13,6 +13,8 @@ namespace headpond::internal {
 /// What some elements took and were.
 struct Tried {
   int64_t asked = 0, holes = 0, failed = 0;
+  int64_t holes_below = 0;  ///< Of the holes those below the window of a stream.
+  bool is_all = false;      ///< The elements of a stream have ended: there are no more than `asked` below the window.
   double ns = 0;            ///< All of them. In it:
   double below_ns = 0;      ///< - what is below the window of a stream, if there is one;
   double source_ns = 0;     ///< - a source that gives one element after the other, so on one thread.
@@ -29,11 +31,12 @@ struct Tried {
   void add_error(const Error& error);
 };
 
-/// At most `count` elements: of positions evenly spread over the epoch, else the first ones. Below a shuffle of a
-/// stream, which reads much more than it gives at first, and then what is above it.
+/// At most `count` elements: of positions evenly spread over the epoch, else the first ones. Where there is a shuffle
+/// of a stream, the first ones below it, and what the operators above it make of these, as it reads much more than it
+/// gives at first.
 Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count);
 
-/// How many elements a shuffle of a stream has read, about, when it has given `count`.
-double read_for(int64_t count, int64_t window);
+/// How many elements a shuffle of a stream has read, about, when it has given so many.
+double read_for(double given, int64_t window);
 
 }  // namespace headpond::internal

@@ -79,6 +79,38 @@ TEST(Tried, AWindowIsFilledFromBelowOnly) {
   EXPECT_THAT(tried.seconds_for(100, 1), DoubleNear(400 * each + 100 * above, 1e-9));
 }
 
+TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThreadAlsoBelowAPartOfIt) {
+  int64_t calls = 0;
+  const Tried part = try_elements((counting(calls, 500) | skip(2) | take(50)).node(), 0, 10);
+  EXPECT_NEAR(part.seconds_for(100, 4), 100 * part.source_ns / 10 * 1e-9, 1e-6);
+  const auto same = map([](int64_t x) { return x; }, {.name = "same"});
+  const Tried mapped = try_elements((counting(calls, 500) | same | take(50)).node(), 0, 10);
+  EXPECT_LT(mapped.seconds_for(100, 4), mapped.seconds_for(100, 1)) << "control: others may work on a map below it";
+}
+
+TEST(Tried, AboveAWindowAFilterAsksItForMore) {
+  int64_t calls = 0;
+  const auto few = filter([](int64_t x) { return x % 10 == 0; }, {.name = "few"});
+  const Dataset above = counting(calls, 200) | shuffle({.window = 1000}) | few;
+  const Tried tried = try_elements(above.node(), 0, 50);
+  EXPECT_EQ(tried.holes, 45);
+  EXPECT_EQ(tried.holes_below, 0);
+  const double each = tried.source_ns / 50 * 1e-9;
+  EXPECT_NEAR(tried.seconds_for(40, 1) / (read_for(400, 1000) * each), 1, 0.1);
+  const Tried below = try_elements((counting(calls, 200) | few | shuffle({.window = 1000})).node(), 0, 50);
+  EXPECT_EQ(below.holes_below, 45);
+  EXPECT_NEAR(below.seconds_for(40, 1) / (10 * read_for(40, 1000) * below.source_ns / 50 * 1e-9), 1, 0.1);
+}
+
+TEST(Tried, NobodyReadsMoreThanThereIs) {
+  int64_t calls = 0;
+  const Tried all = try_elements((counting(calls, 200) | take(30) | shuffle({.window = 10'000})).node(), 0, 64);
+  EXPECT_TRUE(all.is_all);
+  EXPECT_LE(all.seconds_for(20, 1), 1e-9 * all.ns);
+  EXPECT_GE(all.seconds_for(20, 1), 1e-9 * all.below_ns) << "all of them are read";
+  EXPECT_FALSE(try_elements((counting(calls) | shuffle({.window = 10'000})).node(), 0, 64).is_all);
+}
+
 TEST(Tried, WhatAFilterLeavesOutIsMadeToo) {
   const auto slow = [](int64_t x) {
     sleep_us(500);
