@@ -52,7 +52,7 @@ class Loader {
   /// Opens the dataset's files, and starts no other work yet. Throws Exception: the error of a file that cannot be
   /// opened, the quarantine file included; InvalidArgument for options that cannot be, and for an epoch without an end
   /// when there is more than one; ResourceExhausted for batches of known size that are larger than the memory;
-  /// FailedPrecondition where some of the programs that share the elements get none (shard, distribute).
+  /// FailedPrecondition where it is known that there are elements, but none for this program (shard, distribute).
   explicit Loader(const Dataset& dataset, const LoaderOptions& options = {});
   /// Goes on where `state` was taken, by a Loader or a Sequence, with any threads and memory. FailedPrecondition, the
   /// difference named, for the state of another pipeline or seed, or of files with other names, sizes or ends

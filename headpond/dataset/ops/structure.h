@@ -19,8 +19,8 @@ Step take(int64_t count);
 Step skip(int64_t count);
 /// Elements index, index + num_shards, ... Throws unless 0 <= index < num_shards. If it is known that there are
 /// elements but none for this shard, a Loader refuses it, FailedPrecondition: programs that train together would wait
-/// for ever for the one that has no batch. Not where a dataset has elements without this one, as concatenate, zip and
-/// the function of flat_map make it, or pad_to_cardinality; and a Sequence gives none.
+/// for ever for the one that has no batch. Not where a dataset has elements without this one, as concatenate and the
+/// function of flat_map make it, or pad_to_cardinality; and a Sequence gives none.
 Step shard(int64_t num_shards, int64_t index);
 /// Element i is element indices[i] of the input, which has positions and no holes. An index may occur several times;
 /// from the second time on keys differ. Throws for an index that the input does not have.

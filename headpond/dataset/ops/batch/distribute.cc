@@ -85,8 +85,8 @@ int64_t most_rows(const Node& batches) {
            role == Role::hint;
   };
   while (at->facts().inputs.size() == 1 && gives_same_batches(at->facts().role)) at = &at->input();
-  if (dynamic_cast<const Batching*>(at) != nullptr) return at->input().slots();
-  return kEndless;
+  const auto* const batching = dynamic_cast<const Batching*>(at);
+  return batching != nullptr ? std::min(batching->batch_size(), at->input().slots()) : kEndless;
 }
 
 class Distribute final : public Pointwise, public internal::Sharing {
@@ -116,8 +116,13 @@ class Distribute final : public Pointwise, public internal::Sharing {
     return Got::value;
   }
   Error shortage() const override {
-    if (options_.uneven != UnevenBatch::drop || spec().empty()) return {};
-    return internal::shortage(*this, most_rows(input()), options_.world_size);
+    if (options_.uneven != UnevenBatch::drop || spec().empty() || input().slots() == 0) return {};
+    const int64_t rows = most_rows(input());
+    if (rows == 0 || rows >= options_.world_size) return {};
+    return {ErrorKind::FailedPrecondition,
+            fmt::format("{}: rows of a batch: at most {}, for {} programs, so none gets any: use larger batches, or "
+                        "pad or wrap",
+                        title(), rows, options_.world_size)};
   }
 
  private:

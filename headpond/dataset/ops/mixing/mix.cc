@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include <atomic>
+
 #include "headpond/base/log.h"
 #include "headpond/dataset/bases/joined_internal.h"
 #include "headpond/dataset/bases/resumable_input.h"
@@ -12,9 +14,9 @@ namespace {
 
 using internal::Shares;
 
-// Once in an epoch, where it is read to its end: by the reader of its last element.
+// Once for each reader, when the last element is asked for; of positions that may be before others are.
 void log_end(const Node& node, const Shares& shares, int64_t given, uint64_t epoch) {
-  log(LogLevel::info, fmt::format("{}: dataset {} of {} has ended before draw {} of epoch {}, which ends here",
+  log(LogLevel::info, fmt::format("{}: dataset {} of {} has no element for draw {} of epoch {}, which ends before it",
                                   node.facts().op, shares.at(given).first, node.facts().inputs.size(), given, epoch));
 }
 
@@ -27,7 +29,7 @@ class MixView final : public View {
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, position] = shares_.at(i);
     const Got got = internal::from_input(n, inputs_[n]->at(position, context, outputs, out), out);
-    if (i == slots_ - 1) log_end(node_, shares_, slots_, epoch_);
+    if (i == slots_ - 1 && !is_said_.exchange(true, std::memory_order_relaxed)) log_end(node_, shares_, slots_, epoch_);
     return got;
   }
 
@@ -37,6 +39,7 @@ class MixView final : public View {
   const int64_t slots_;
   const Shares& shares_;
   std::vector<std::shared_ptr<const View>> inputs_;
+  mutable std::atomic<bool> is_said_ = false;
 };
 
 class MixIterator final : public Iterator {

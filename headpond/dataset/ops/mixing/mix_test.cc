@@ -63,8 +63,8 @@ TEST(Mix, SaysWhichDatasetHasEnded) {
     return logged;
   };
   const std::vector<std::string> both = {
-      "mix: dataset 1 of 2 has ended before draw 5 of epoch 0, which ends here",
-      "mix: dataset 1 of 2 has ended before draw 5 of epoch 1, which ends here",
+      "mix: dataset 1 of 2 has no element for draw 5 of epoch 0, which ends before it",
+      "mix: dataset 1 of 2 has no element for draw 5 of epoch 1, which ends before it",
   };
   EXPECT_EQ(ends(mix({range(30), range(2)})), both);
   EXPECT_EQ(ends(mix({range(30), range(2)}) | shuffle()), both) << "the last one, wherever it comes";

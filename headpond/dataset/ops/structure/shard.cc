@@ -33,7 +33,11 @@ class ShardNode final : public Choosing<Shard>, public internal::Sharing {
   ShardNode(Facts facts, const Shard& rule) : Choosing(std::move(facts), rule), shard_(rule) {}
   Error shortage() const override {
     const int64_t elements = input().slots();
-    return elements > shard_.index ? Error() : internal::shortage(*this, elements, shard_.num_shards);
+    if (elements == 0 || elements > shard_.index) return {};
+    return {ErrorKind::FailedPrecondition,
+            fmt::format("{}: elements to share: at most {}; this shard gets none of them: use fewer shards, or "
+                        "pad_to_cardinality before it",
+                        title(), elements)};
   }
 
  private:

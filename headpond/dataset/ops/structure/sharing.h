@@ -16,10 +16,8 @@ class Sharing {
   virtual Error shortage() const = 0;
 };
 
-/// Sharing::shortage() of `node`, which shares at most `elements` among `shares` programs.
-Error shortage(const Node& node, int64_t elements, int64_t shares);
-/// The first shortage of what `node` has all its elements from: of operators with one input, from `node` on. May open
-/// files, and throw.
+/// The first shortage of what `node` has all its elements from: of operators with one input, and of all inputs of zip,
+/// from `node` on. May open files, and throw.
 Error shortage_below(const Node& node);
 
 }  // namespace headpond::internal
