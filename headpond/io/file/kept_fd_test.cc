@@ -4,7 +4,7 @@
 
 #include <optional>
 
-#include "headpond/io/file/kept_fd_internal.h"
+#include "headpond/io/file/kept_fd_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -13,7 +13,7 @@ namespace {
 bool is_open(int fd) { return ::fcntl(fd, F_GETFD) >= 0; }
 
 TEST(KeptFd, IsCountedUntilItIsClosed) {
-  const int before = most_kept_fds;
+  const RestoredFdLimit restored;
   const test::TempFolder folder;
   const auto open = [&] { return KeptFd(open_file(folder.path(), O_RDONLY | O_DIRECTORY).value()); };
   most_kept_fds = 0;
@@ -36,7 +36,6 @@ TEST(KeptFd, IsCountedUntilItIsClosed) {
   }
   moved = KeptFd();
   EXPECT_FALSE(KeptFd::are_too_many());
-  most_kept_fds = before;
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "headpond/io/file/kept_fd_internal.h"
+#include "headpond/io/file/kept_fd_test_internal.h"
 #include "headpond/io/file/system_internal.h"
 #include "headpond/io/record/record_test_internal.h"
 #include "tests/test_files.h"
@@ -25,7 +25,6 @@ using testing::HasSubstr;
 class KnownRecordsTest : public testing::Test {
  protected:
   void SetUp() override { put({"a", "", "ccc"}); }
-  void TearDown() override { most_kept_fds = before_; }
 
   void put(const std::vector<std::string>& payloads) { test::put_file(path_, test::frames_of(payloads)); }
   // Changes the content, the size not, until the system's clock has gone on.
@@ -61,7 +60,7 @@ class KnownRecordsTest : public testing::Test {
     return calls;
   }
 
-  const int before_ = most_kept_fds;
+  const RestoredFdLimit restored_;
   const test::TempFolder folder_;
   const std::string path_ = folder_.file("x");
   std::shared_ptr<const RecordIndex> index_;

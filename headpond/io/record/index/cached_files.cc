@@ -41,8 +41,8 @@ void remove_cached(const std::string& path, uint64_t device, uint64_t inode) {
   const auto is_it = [&](const Result<FileFacts>& facts) { return facts && facts->is_same_file({device, inode}); };
   if (!is_it(examine_path(path))) return;
   const fs::path name(path);
-  std::string aside =
-      (name.parent_path() / ("." + name.filename().string() + ".XXXXXX")).string();  // As remove_unused.
+  // After a kill remove_unused_beside() finds this name.
+  std::string aside = (name.parent_path() / ("." + name.filename().string() + ".XXXXXX")).string();
   if (const auto made = make_unique_file(aside); !made) return;
   std::error_code ignored;
   if (rename_path(path, aside) && !is_it(examine_path(aside))) fs::create_hard_link(aside, path, ignored);

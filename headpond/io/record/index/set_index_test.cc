@@ -14,7 +14,7 @@
 
 #include "headpond/base/crc32c.h"
 #include "headpond/io/file/file.h"
-#include "headpond/io/file/kept_fd_internal.h"
+#include "headpond/io/file/kept_fd_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -148,7 +148,7 @@ TEST_F(SetIndexTest, ADamagedOneThatWasReplacedMeanwhileStays) {
 TEST_F(SetIndexTest, WithManyDescriptorsKeptItIsClosedAndReadWhereItIsMapped) {
   const SetIndex index("lines", paths_);
   ASSERT_TRUE(index.keep(counts_, offsets_));
-  const int before = internal::most_kept_fds;
+  const internal::RestoredFdLimit restored;
   const auto first = index.read();
   EXPECT_TRUE(KnownOffsets(first, 0).range(0)) << "control";
   internal::most_kept_fds = 1;
@@ -156,7 +156,6 @@ TEST_F(SetIndexTest, WithManyDescriptorsKeptItIsClosedAndReadWhereItIsMapped) {
   EXPECT_FALSE(KnownOffsets(second, 0).range(0));
   ASSERT_NE(KnownOffsets(second, 0).all(), nullptr);
   EXPECT_EQ(KnownOffsets(second, 0).all()->size(), 3U);
-  internal::most_kept_fds = before;
 }
 
 // A file of 4 GiB or more has offsets of eight bytes.
