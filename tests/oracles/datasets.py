@@ -333,7 +333,8 @@ NAMED = [
           lambda chain, what, theirs, ours: what == "cardinality" and not theirs.error and len(theirs.elements) < LIMIT and
           theirs.cardinality not in (len(theirs.elements), len(theirs.elements) // 2)),
     Named("a Loader refuses a shard that gets none of the elements; tf.data gives nothing (ops/structure.h)",
-          lambda chain, what, theirs, ours: "shard" in ops(chain) and not ours.elements and " for ever; use fewer" in ours.message),
+          lambda chain, what, theirs, ours: "shard" in ops(chain) and not ours.elements and not theirs.elements and
+          "gets none of them" in ours.message),
     Named("an endless repeat of what turns out to be empty is FailedPrecondition, not the end (commands.md 4.10)",
           lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),
     Named("a shuffle of the whole epoch needs positions; tf.data holds the whole epoch in memory (ops/order.h)",
@@ -635,7 +636,7 @@ def main():
     for why, count in results.named.items():
         print(f"named difference, {count} times: {why}")
     lost, most_lost = len(results.endless) + len(results.crashed), args.pipelines // 100 + 5
-    for what, pipelines in ((f"no result within {LONGEST} s", results.endless), ("TensorFlow itself crashed", results.crashed)):
+    for what, pipelines in ((f"no result within {LONGEST} s", results.endless), ("ended by a signal", results.crashed)):
         print(f"{what}, {len(pipelines)} times", *(f"---- pipeline {one.number}, of {one.who}\n{one.plan}" for one in pipelines[:40]), sep="\n")
     if lost > most_lost:
         print(f"{lost} pipelines were not compared; more than {most_lost} are a failure")

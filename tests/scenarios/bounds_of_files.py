@@ -105,9 +105,9 @@ def uneven_shards(figures, bounds):
     bounds.at_most("sets of steps for one number of ranks and one policy", figures["steps_of_a_kind"], 1)
     for name, found in figures["rank_without_data"].items():
         bounds.at_most(f"a rank without data, {name}: milliseconds of four ranks", found["ms"], 1000)
-        if name != "distribute, pad":  # There each rank has a batch.
-            refused = 1 if name == "shard" else 4  # That one; of distribute the whole batch is dropped.
-            bounds.add(f"a rank without data, {name}: of four ranks refused", found["refused"], f"== {refused}", found["refused"] == refused)
+        refused = {"shard": 1, "distribute, drop": 4, "distribute, pad": 0}[name]  # drop: the whole batch, so all ranks.
+        bounds.add(f"a rank without data, {name}: of four ranks refused", found["refused"], f"== {refused}", found["refused"] == refused)
+    bounds.holds("distribute, pad: the last rank has its batch in both epochs", figures["rank_without_data"]["distribute, pad"]["what"] == "2 batches")
 
 
 def waste(epoch):
@@ -212,9 +212,9 @@ def true_lengths(figures, bounds):
                figures["flagged"] == flagged, needed=True)
     if bounds.of_control:
         return
-    bounds.at_least("random graphs, with those of which a Loader refuses a shard without data",
-                    figures["known"] + figures["unknown"] + figures["refused"], 200)
-    bounds.at_most("of which are refused", figures["refused"], 10)
+    graphs = figures["known"] + figures["unknown"] + figures["refused"]
+    bounds.at_least("random graphs, with those of which a Loader refuses a shard without data", graphs, 200)
+    bounds.at_most("part of them that is refused", figures["refused"] / graphs, 0.02)
     bounds.add("graphs that say another number", len(figures["wrong"]), "== 0", not figures["wrong"])
     mixtures(figures["mixtures"], bounds)
     bounds.add("steps of a run over epochs of seven", figures["steps"], "== 5000", figures["steps"] == 5000)

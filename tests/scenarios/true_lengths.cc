@@ -148,7 +148,6 @@ void graphs(const Run& run, JsonWriter& figures) {
     Random random(RandomKey{23}, i);
     const Dataset graph = random_graph(random, 1 + static_cast<int>(i % 5));
     const auto said = graph.cardinality();
-    ++(said ? known : unknown);
     std::optional<Loader> loader;
     try {
       loader.emplace(graph, LoaderOptions{.seed = i});
@@ -157,6 +156,7 @@ void graphs(const Run& run, JsonWriter& figures) {
       ++refused;
       continue;
     }
+    ++(said ? known : unknown);
     int64_t count = 0;
     for (auto element = loader->next(); element; element = loader->next()) ++count;
     if (said && *said != count)

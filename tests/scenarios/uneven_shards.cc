@@ -267,7 +267,7 @@ std::pair<std::string, bool> outcome(const Dataset& dataset) {
     for (; batch; batch = loader.next()) ++batches;
     return {batch.error().is_end() ? std::to_string(batches) + " batches" : batch.error().to_string(), false};
   } catch (const Exception& thrown) {
-    return {thrown.what(), true};
+    return {thrown.what(), thrown.error().kind() == ErrorKind::FailedPrecondition};
   }
 }
 

@@ -153,7 +153,7 @@ def outcome(dataset):
     """What a rank gets; whether it is refused when its Loader is made."""
     try:
         loader = hp.Loader(dataset, epochs=2)
-    except hp.Error as error:
+    except hp.FailedPreconditionError as error:
         return str(error), True
     with loader:
         return f"{sum(1 for _ in loader.flat())} batches", False
