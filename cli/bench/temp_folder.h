@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <string>
 
-#include "headpond/base/unique_fd.h"
+#include "headpond/base/system/unique_fd.h"
 
 namespace headpond::cli {
 

@@ -8,7 +8,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
 #include "headpond/base/thread.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/io/archive/tar_writer.h"
 #include "headpond/io/array/npy.h"

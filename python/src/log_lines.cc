@@ -10,7 +10,7 @@
 #include <iterator>
 #include <utility>
 
-#include "headpond/base/host_stack.h"
+#include "headpond/base/interrupt/host_stack.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
 #include "nanobind/stl/string.h"

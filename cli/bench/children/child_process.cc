@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-#include "headpond/base/unique_fd.h"
+#include "headpond/base/system/unique_fd.h"
 
 namespace headpond::cli {
 namespace {

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <optional>
 
-#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/lending.h"
+#include "headpond/dataset/progress/at_element.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond {

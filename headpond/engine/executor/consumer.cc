@@ -8,7 +8,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/counting_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/engine/executor/consumer_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {

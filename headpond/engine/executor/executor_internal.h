@@ -14,10 +14,10 @@
 #include "headpond/base/thread.h"
 #include "headpond/engine/executor/consumer_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
-#include "headpond/engine/executor/late_tasks_internal.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/shared_threads_internal.h"
-#include "headpond/engine/executor/thread_watch_internal.h"
+#include "headpond/engine/executor/watch/late_tasks_internal.h"
+#include "headpond/engine/executor/watch/thread_watch_internal.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
 

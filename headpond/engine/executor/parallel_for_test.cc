@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "headpond/base/cpu.h"
-#include "headpond/base/cpu_test_internal.h"
 #include "headpond/base/mutex.h"
+#include "headpond/base/system/cpu_test_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {

@@ -6,8 +6,8 @@
 #include <memory>
 #include <string>
 
-#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/progress/at_element.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 #include "headpond/engine/loader_stats.h"
 

@@ -9,7 +9,7 @@
 #include "headpond/base/trace_tasks.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/stages/counts/thread_usage_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
 #include "headpond/engine/stages/stage_facts_internal.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "headpond/base/status.h"
-#include "headpond/base/unique_fd.h"
+#include "headpond/base/system/unique_fd.h"
 
 namespace headpond::internal {
 

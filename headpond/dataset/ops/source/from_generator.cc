@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "headpond/dataset/bases/at_element.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/ops/sources.h"
+#include "headpond/dataset/progress/at_element.h"
 
 namespace headpond {
 namespace {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "headpond/engine/executor/lock_wait.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/stages/counts/thread_usage_internal.h"
 
 namespace headpond::internal {

@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <string_view>
 
-#include "headpond/base/host_stack.h"
+#include "headpond/base/interrupt/host_stack.h"
 #include "headpond/base/log.h"
-#include "headpond/engine/executor/late_tasks_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/late_tasks_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {

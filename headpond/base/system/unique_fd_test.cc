@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/unique_fd.h"
+#include "headpond/base/system/unique_fd.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -6,7 +6,7 @@
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/thread.h"
-#include "headpond/engine/executor/thread_watch_internal.h"
+#include "headpond/engine/executor/watch/thread_watch_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {

@@ -15,7 +15,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 
 namespace headpond::internal {
 

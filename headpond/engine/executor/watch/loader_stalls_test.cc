@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "headpond/base/clock.h"
-#include "headpond/base/host_stack.h"
+#include "headpond/base/interrupt/host_stack.h"
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
 #include "headpond/engine/testing/engine_test_internal.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/dataset/bases/at_element.h"
+#include "headpond/dataset/progress/at_element.h"
 
 #include <fmt/format.h>
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "headpond/dataset/bases/at_element.h"
+#include "headpond/dataset/progress/at_element.h"
 #include "headpond/engine/executor/work_source_internal.h"
 
 namespace headpond::internal {

@@ -4,7 +4,7 @@
 #include <semaphore>
 
 #include "headpond/base/thread.h"
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {

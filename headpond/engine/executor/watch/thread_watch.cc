@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "headpond/base/thread.h"
-#include "headpond/engine/executor/thread_watch_internal.h"
+#include "headpond/engine/executor/watch/thread_watch_internal.h"
 
 namespace headpond::internal {
 namespace {

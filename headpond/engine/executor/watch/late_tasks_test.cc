@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
-#include "headpond/base/host_stack.h"
+#include "headpond/base/interrupt/host_stack.h"
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
-#include "headpond/engine/executor/late_tasks_internal.h"
+#include "headpond/engine/executor/watch/late_tasks_internal.h"
 
 namespace headpond::internal {
 namespace {

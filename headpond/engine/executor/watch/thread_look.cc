@@ -10,7 +10,7 @@
 #include <charconv>
 #include <string_view>
 
-#include "headpond/engine/executor/thread_look_internal.h"
+#include "headpond/engine/executor/watch/thread_look_internal.h"
 
 namespace headpond::internal {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/host_stack.h"
+#include "headpond/base/interrupt/host_stack.h"
 
 #include <gtest/gtest.h>
 
