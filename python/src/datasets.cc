@@ -321,35 +321,28 @@ std::string explained(const Dataset& dataset, const std::string& format, bool an
   return plan::explain_as(report, format);
 }
 
-nb::list texts(const std::vector<std::string>& all) {
+template <class Item, class Make>
+nb::list list_of(const std::vector<Item>& items, Make make) {
   nb::list list;
-  for (const std::string& one : all) list.append(to_text(one));
+  for (const Item& item : items) list.append(make(item));
   return list;
 }
 
-nb::list memory_of(const CheckReport& report) {
-  nb::list all;
-  for (const MemoryPart& part : report.memory) {
-    nb::dict one;
-    one["what"] = to_text(part.what);
-    one["bytes"] = part.bytes;
-    all.append(one);
-  }
-  return all;
+nb::dict part_of(const MemoryPart& part) {
+  nb::dict one;
+  one["what"] = to_text(part.what);
+  one["bytes"] = part.bytes;
+  return one;
 }
 
-nb::list orders_of(const CheckReport& report) {
-  nb::list all;
-  for (const OrderQuality& order : report.orders) {
-    nb::dict one;
-    one["op"] = to_text(order.op);
-    one["displacement"] = order.displacement;
-    one["span"] = order.span;
-    one["reach"] = order.reach;
-    one["mix"] = order.mix;
-    all.append(one);
-  }
-  return all;
+nb::dict order_of(const OrderQuality& order) {
+  nb::dict one;
+  one["op"] = to_text(order.op);
+  one["displacement"] = order.displacement;
+  one["span"] = order.span;
+  one["reach"] = order.reach;
+  one["mix"] = order.mix;
+  return one;
 }
 
 nb::object label_of(const std::optional<LabelMix>& label) {
@@ -387,19 +380,19 @@ Dict checked(const Dataset& dataset, int64_t elements, const std::string& label,
   Dict found;
   found["cardinality"] = report.cardinality == kEndless ? std::optional<int64_t>(-1) : report.cardinality;
   found["bytes_forecast"] = report.memory.empty() ? nb::none() : nb::cast(report.memory_bytes());
-  found["memory"] = memory_of(report);
+  found["memory"] = list_of(report.memory, part_of);
   found["mapped_bytes"] = report.mapped_bytes;
   found["first_batch_s_forecast"] = report.first_batch_s;
   found["fill_s_forecast"] = report.fill_s;
-  found["orders"] = orders_of(report);
+  found["orders"] = list_of(report.orders, order_of);
   found["label"] = label_of(report.label);
   found["prepared"] = prepared_of(report.prepared);
   found["tried"] = report.tried;
   found["left_out"] = report.left_out;
   found["failed"] = report.failed;
   found["element_ns"] = report.element_ns;
-  found["errors"] = texts(report.errors);
-  found["findings"] = texts(report.findings);
+  found["errors"] = list_of(report.errors, to_text);
+  found["findings"] = list_of(report.findings, to_text);
   found["text"] = to_text(report.to_string());
   return found;
 }
