@@ -84,6 +84,51 @@ TEST_F(FloatPassTargets, SumColumnsLikeTheirTwin) {
   }
 }
 
+// A row of 3 channels, twice as wide as its source.
+class WideRows : public FloatPassTargets {
+ protected:
+  WideRows() {
+    const int64_t most = FloatPlan::kMostTaps / 2 * FloatPlan::kLanes / 3;  // Two taps a value.
+    fits_ = plan_of(most);
+    wider_ = plan_of(most + 3);
+  }
+
+  FloatPlan plan_of(int64_t width) {
+    TapsKey key;
+    key.dtype = DType::f32;
+    key.out = width;
+    key.in = width / 2;
+    key.options.antialias = false;
+    taps_ = make_taps(key);
+    FloatPlan plan;
+    plan.make({&taps_, 0, width, 0}, 3);
+    return plan;
+  }
+
+  Taps taps_;
+  FloatPlan fits_, wider_;
+};
+
+TEST_F(WideRows, HaveNoPlanAboveTheBound) {
+  EXPECT_EQ(fits_.each, 2);
+  EXPECT_EQ(fits_.step, FloatPlan::kLanes);
+  EXPECT_EQ(std::ssize(fits_.taps), FloatPlan::kMostTaps);
+  EXPECT_EQ(fits_.taps.capacity(), fits_.taps.size());
+  EXPECT_EQ(wider_.step, 0);
+  EXPECT_EQ(wider_.taps.capacity(), 0) << "memory for what is not made";
+}
+
+TEST_F(WideRows, AreAsTheirTwinMakesThem) {
+  const TapsPart part = {&taps_, 0, taps_.key.out, 0};  // Of the wider one.
+  const std::vector<float> row = noise(taps_.key.in * 3);
+  std::vector<float> expected(static_cast<size_t>(part.size * 3)), got(expected.size());
+  scalar_float_passes().sum_columns(row.data(), std::ssize(row), expected.data(), part, 3, {});
+  for (const auto& named : float_pass_targets()) {
+    named.code.sum_columns(row.data(), std::ssize(row), got.data(), part, 3, wider_);
+    ASSERT_EQ(bits(got), bits(expected)) << named.name;
+  }
+}
+
 TEST_F(FloatPassTargets, ReverseLikeTheirTwin) {
   for (int i = 0; i < 200; ++i) {
     const int channels = 1 + i % 4;

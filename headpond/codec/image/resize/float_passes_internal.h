@@ -14,16 +14,17 @@ namespace headpond::resize_internal {
 
 /// What a row's sums need of the taps of its columns, in the order in which vectors take it: groups of `step` values,
 /// at most kLanes, whose sources lie within kWindow values from `bases` on. The memory is kept from one image to the
-/// next.
+/// next, and is no more than kMostTaps taps: wider rows have no plan.
 struct FloatPlan {
   static constexpr int64_t kLanes = 8, kWindow = 16;
+  static constexpr int64_t kMostTaps = 4096;  ///< 512 KiB.
   /// One of the taps of each value of a group.
   struct alignas(64) Tap {
     std::array<double, kLanes> weights = {};
     std::array<int32_t, kLanes> offsets = {};  ///< From the base on.
     uint8_t lanes = 0;                         ///< Bit i: value i has it.
   };
-  int64_t step = 0;  ///< 0: none; sources lie too far apart.
+  int64_t step = 0;  ///< 0: none; sources lie too far apart, or the row is too wide.
   std::vector<int32_t> bases;
   int64_t each = 0;  ///< Taps of a group; some may be of no value.
   std::vector<Tap> taps;

@@ -177,7 +177,9 @@ void FloatPlan::make(const TapsPart& columns, int channels) {
 bool FloatPlan::make_groups(const TapsPart& columns, int channels, int64_t values) {
   bases.clear();
   taps.clear();
-  const int64_t all = columns.size * channels;
+  const int64_t all = columns.size * channels, most = (all + values - 1) / values * each;
+  if (most > kMostTaps) return false;
+  taps.reserve(static_cast<size_t>(most));
   for (int64_t begin = 0; begin < all; begin += values) {
     if (!put_group(columns, channels, begin, std::min(begin + values, all))) return false;
   }
