@@ -70,7 +70,7 @@ bool give(LogLevel level, const std::string& line) {
 int give_announced(void*) { return give_log_lines() ? 0 : -1; }
 
 void announce() {
-  if (Py_AddPendingCall(give_announced, nullptr) == 0) return;
+  if (add_pending_call(give_announced, nullptr)) return;
   Ring& all = ring();  // The interpreter's list of calls is full: the next line tries again.
   const MutexLock lock(all.mu);
   all.is_announced = false;

@@ -39,6 +39,10 @@ void drop_dead();
 /// Whether this thread has the interpreter's lock. On any thread.
 bool has_lock();
 
+/// The main thread calls that between two instructions of Python, with the lock. On any thread. False: the
+/// interpreter's list of calls is full, or it has none for a thread without the lock.
+bool add_pending_call(int (*call)(void*), void* argument);
+
 /// New reference; null with an exception set. REQUIRES: the lock.
 inline PyObject* call_with(PyObject* function, PyObject* argument) {
   return PyObject_Vectorcall(function, &argument, 1, nullptr);

@@ -50,6 +50,20 @@ bool has_lock() {
   return now != nullptr && now == PyGILState_GetThisThreadState();
 }
 
+#if PY_VERSION_HEX < 0x030C0000
+// Here Py_AddPendingCall() asks the thread state that has the lock, of whichever thread, for its interpreter. If that
+// thread ends at this moment its state is no more, and the program crashes. The function that it calls is told the
+// interpreter; it is exported, but no header has it.
+bool add_pending_call(int (*call)(void*), void* argument) {
+  using Add = int (*)(PyInterpreterState*, int (*)(void*), void*);
+  static const auto add = reinterpret_cast<Add>(dlsym(RTLD_DEFAULT, "_PyEval_AddPendingCall"));
+  if (add != nullptr) return add(PyInterpreterState_Main(), call, argument) == 0;
+  return has_lock() && Py_AddPendingCall(call, argument) == 0;
+}
+#else
+bool add_pending_call(int (*call)(void*), void* argument) { return Py_AddPendingCall(call, argument) == 0; }
+#endif
+
 Ref hold(PyObject* object) {
   Py_INCREF(object);
   return {object, drop};
@@ -69,7 +83,7 @@ void drop(PyObject* object) noexcept {
     announces = !all.is_announced.exchange(true);
   }
   // The interpreter's list of calls may be full: then the next call of the module drops them.
-  if (announces) (void)Py_AddPendingCall(drop_announced, nullptr);
+  if (announces) (void)add_pending_call(drop_announced, nullptr);
 }
 
 void drop_dead() {
@@ -180,7 +194,7 @@ void raise_later() {
   if (trace != nullptr) PyException_SetTraceback(exception, trace);
   Py_XDECREF(type);
   Py_XDECREF(trace);
-  if (exception != nullptr && Py_AddPendingCall(raise_kept, exception) != 0) {
+  if (exception != nullptr && !add_pending_call(raise_kept, exception)) {
     Py_DECREF(exception);
     PyErr_SetInterrupt();  // The interpreter's list is full.
   }

@@ -326,6 +326,26 @@ logging.basicConfig(format="%(name)s %(levelname)s", stream=sys.stdout)
     assert done.stderr.startswith("headpond warning: ignore_errors: InvalidArgument") and done.stderr.count("\n") == 1
 
 
+def test_threads_of_the_engine_let_go_of_objects_while_other_threads_end():
+    """They have no lock then; the interpreter's list of calls up to 3.11 looked at the state of a thread that had ended."""
+    program = """
+import headpond as hp
+data = hp.from_generator(lambda epoch: iter(range(96)), (hp.i64, ()), name="numbers").batch(8)
+loaders = [hp.Loader(data, epochs=None) for _ in range(4)]
+for loader in loaders:
+    loader.next()
+state = loaders[0].state_dict()
+for _ in range(ROUNDS):
+    for loader in loaders:
+        loader.load_state_dict(state)
+    for loader in loaders:
+        loader.next()
+"""
+    program = program.replace("ROUNDS", str(count(1500, 6000)))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)
+
+
 def test_import_prints_nothing_and_needs_no_numpy_yet():
     program = "import sys, headpond; print('numpy' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
