@@ -139,7 +139,7 @@ def test_its_types_are_all_that_the_examples_need(python, tmp_path):
     wrong = tmp_path / "wrong.py"
     wrong.write_text("import headpond as hp\nhp.range('three')\n")
     programs = sorted((ROOT / "examples/python").glob("*.py"))
-    done = mypy(tmp_path, "--python-executable", python, *programs, wrong, torch=False)
+    done = mypy(tmp_path, "--python-executable", python, *programs, wrong, complete=False)
     found = [line for line in done.stdout.splitlines() if ": error" in line]
     assert len(found) == 1 and "wrong.py:2" in found[0] and "[arg-type]" in found[0], done.stdout
 
