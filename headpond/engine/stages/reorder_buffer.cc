@@ -159,11 +159,11 @@ void ReorderBuffer::item_taken() {
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
-  const int64_t ready = ready_items();
-  account_.item_taken(current_->bytes, ready);
+  ready_ -= current_->elements > 0 ? 1 : 0;
+  account_.item_taken(current_->bytes, ready_);
   if (trace::enabled()) {
     trace_.show_take({static_cast<int64_t>(epoch), current_->ordinal}, current_->has_arrow, current_->ready_ns,
-                     {ready, account_.ready_bytes()});
+                     {ready_, account_.ready_bytes()});
   }
   // Waking a thread for each cheap item would cost more than the item.
   const auto ahead = static_cast<int64_t>(items_.size());
@@ -173,7 +173,7 @@ void ReorderBuffer::item_taken() {
 
 void ReorderBuffer::asked_too_early() {
   if (trace_.lacks_takes() && trace::enabled()) {  // What was left, before a wait.
-    trace_.show_ready({ready_items(), account_.ready_bytes()});
+    trace_.show_ready({ready_, account_.ready_bytes()});
   }
   account_.asked_too_early();
 }
@@ -200,6 +200,7 @@ void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
     unclaimed_rows_ -= (*item)->size - (*item)->claimed;
     host_.memory.release(std::exchange((*item)->reserved, 0));
     if (!(*item)->ready) continue;
+    ready_ -= (*item)->elements > 0 ? 1 : 0;
     host_.memory.remove_ready((*item)->bytes);
     account_.item_dropped((*item)->bytes);
   }
@@ -499,6 +500,7 @@ void ReorderBuffer::item_ready(WorkItem& item, int64_t at_ns) {
   if (item.dropped || closed_) return;
   item.ready = true;
   item.ready_ns = at_ns;
+  ready_ += item.elements > 0 ? 1 : 0;
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();
@@ -535,20 +537,13 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
 
 // ---- figures
 
-// An item may hold nothing but the end.
-int64_t ReorderBuffer::ready_items() const {
-  const auto has_elements = [](const auto& item)
-                                HEADPOND_REQUIRES(engine_state) { return item->ready && item->elements > 0; };
-  return std::count_if(items_.begin(), items_.end(), has_elements);
-}
-
 StageStats ReorderBuffer::stats() const {
   StageStats stats{.name = name_, .blocking = is_blocking(), .units = taken_};
   stats.element_ns = costs_.element_ns();
   stats.unit_ns = costs_.latency_ns();
   stats.target = target();
   stats.ahead = static_cast<int64_t>(items_.size());
-  stats.ready = ready_items();
+  stats.ready = ready_;
   stats.unit_bytes = costs_.largest_bytes();
   account_.fill(stats);
   return stats;

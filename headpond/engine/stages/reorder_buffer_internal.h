@@ -94,7 +94,6 @@ class ReorderBuffer : public ItemMaker {
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
   void expect_bytes() HEADPOND_REQUIRES(engine_state);
-  int64_t ready_items() const HEADPOND_REQUIRES(engine_state);
   // What an item counts for LoaderOptions::run_ahead.
   int64_t counted(const WorkItem& item) const { return stage_.mode == ExecutionMode::rows ? 1 : item.elements; }
   // Drops the items from `from` on. The caller destroys them without the lock, as elements may be large.
@@ -129,6 +128,7 @@ class ReorderBuffer : public ItemMaker {
   int64_t opening_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Reserved for the item that is being opened.
   int64_t opened_ HEADPOND_GUARDED_BY(engine_state) = 0, taken_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items.
   int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
+  int64_t ready_ HEADPOND_GUARDED_BY(engine_state) = 0;        // Of items_, those that are; one may hold only the end.
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);     // Destroyed with this.
