@@ -50,9 +50,8 @@ std::string trace_cost_lacks(const BenchSetup&, const BenchFlags& flags) {
 
 std::string stats_cost_lacks(const BenchSetup& setup, const BenchFlags&) {
   if (!program_without_stats(setup).empty()) return "";
-  return "this program built without counting: cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && ninja "
-         "-C "
-         "build/no_stats headpond_cli, or --without-stats PROGRAM";
+  return "this program built without counting: cmake --preset release -B build/no_stats -DHEADPOND_STATS=OFF && "
+         "ninja -C build/no_stats headpond_cli, or --without-stats PROGRAM";
 }
 
 const Entry kOfImagesAndSound[] = {

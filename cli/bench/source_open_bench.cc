@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -82,7 +83,8 @@ class Shards {
     HEADPOND_TRY(cut("small", kManyShards, kRecords / kManyShards));
     HEADPOND_TRY(write_records(seed, kTinyShards * kTinyRecords, kTinyPayload));
     HEADPOND_TRY(cut("tiny", kTinyShards, kTinyRecords));
-    std::filesystem::remove(records());
+    std::error_code ignored;
+    std::filesystem::remove(records(), ignored);
     sync_files();
     std::this_thread::sleep_for(std::chrono::milliseconds(kSettledMs));
     keep_offsets();
@@ -106,6 +108,10 @@ class Shards {
   static std::string name(int64_t n) { return fmt::format("/{:05}.tfrecord", n); }
   std::string records() const { return folder_ + "/records"; }
 
+  static Result<void> no_shard(const std::string& path, const std::error_code& error) {
+    return fail(ErrorKind::FailedPrecondition, fmt::format("source.open: cannot make {}: {}", path, error.message()));
+  }
+
   // Or the system would write the files while they are read.
   void sync_files() const {
     const int folder = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -125,13 +131,16 @@ class Shards {
       HEADPOND_TRY((*writer)->append(payload));
     }
     HEADPOND_TRY((*writer)->close());
-    record_bytes_ = std::filesystem::file_size(records()) / static_cast<uint64_t>(count);
-    return {};
+    std::error_code error;
+    record_bytes_ = std::filesystem::file_size(records(), error) / static_cast<uint64_t>(count);
+    return error ? no_shard(records(), error) : Result<void>();
   }
   // Files of so many records each, of the first ones in that file, and `links` names for each.
   Result<void> cut(const std::string& set, int64_t files, int64_t records_each, int64_t links = 1) {
     const std::string folder = folder_ + "/" + set;
-    std::filesystem::create_directories(folder);
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) return no_shard(folder, error);
     std::ifstream from(records(), std::ios::binary);
     std::vector<char> shard(record_bytes_ * static_cast<uint64_t>(records_each));
     for (int64_t n = 0; n < files; ++n) {
@@ -141,7 +150,8 @@ class Shards {
       to.close();
       if (!from || !to) return fail(ErrorKind::FailedPrecondition, "source.open: cannot write " + folder + name(n));
       for (int64_t link = 1; link < links; ++link) {
-        std::filesystem::create_hard_link(folder + name(n), folder + name(n + link * files));
+        std::filesystem::create_hard_link(folder + name(n), folder + name(n + link * files), error);
+        if (error) return no_shard(folder + name(n + link * files), error);
       }
     }
     return {};

@@ -107,6 +107,11 @@ std::filesystem::path& cgroup_mount() {
   return *mount;
 }
 
+std::filesystem::path& proc_self_cgroup() {
+  static auto* const file = new std::filesystem::path("/proc/self/cgroup");  // Never destroyed, too.
+  return *file;
+}
+
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
   std::optional<double> least;
   for_each_group(mount, proc_self_cgroup, [&](const std::filesystem::path& group, bool is_v2) {
@@ -180,7 +185,8 @@ std::vector<int> allowed_cpus() {
 
 int cpu_count() {
   const auto allowed = static_cast<int>(allowed_cpus().size());
-  const auto quota = cpu_internal::cgroup_quota(cpu_internal::cgroup_mount(), read_text("/proc/self/cgroup"));
+  const auto quota =
+      cpu_internal::cgroup_quota(cpu_internal::cgroup_mount(), read_text(cpu_internal::proc_self_cgroup()));
   return quota && *quota < allowed ? std::max(1, static_cast<int>(std::ceil(*quota))) : allowed;
 }
 
@@ -196,7 +202,8 @@ CpuSample sample_cpu() { return sample_cpu_of({}); }
 CpuSample sample_cpu_of(std::span<const int> cpus) {
   const auto ticks_per_second = static_cast<double>(sysconf(_SC_CLK_TCK));
   CpuSample sample = cpu_internal::parse_stat(read_text("/proc/stat"), ticks_per_second, cpus);
-  sample.throttled_s = cpu_internal::cgroup_throttled_s(cpu_internal::cgroup_mount(), read_text("/proc/self/cgroup"));
+  sample.throttled_s =
+      cpu_internal::cgroup_throttled_s(cpu_internal::cgroup_mount(), read_text(cpu_internal::proc_self_cgroup()));
   sample.own_s = used_by(RUSAGE_SELF) + used_by(RUSAGE_CHILDREN);
   sample.wall_ns = now_ns();
   return sample;

@@ -18,6 +18,8 @@ std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::stri
 /// The mount that cpu_count() and sample_cpu() look into. Tests put another one in its place, while no other thread
 /// asks.
 std::filesystem::path& cgroup_mount();
+/// The same of the file that names the groups of the process.
+std::filesystem::path& proc_self_cgroup();
 
 /// For how many processor seconds the groups of cgroup_quota() were stopped: the most that one of them was.
 double cgroup_throttled_s(const std::filesystem::path& mount, std::string_view proc_self_cgroup);

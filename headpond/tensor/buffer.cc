@@ -135,7 +135,9 @@ struct BufferPool::State {
     int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
     std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Requests served from each class.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
-    int64_t most_in_use HEADPOND_GUARDED_BY(mu) = 0;  // Bytes of the pool's buffers at once, as this stripe saw them.
+    // Bytes of large blocks, which are all of one stripe.
+    int64_t large_in_use HEADPOND_GUARDED_BY(mu) = 0, large_free HEADPOND_GUARDED_BY(mu) = 0;
+    int64_t most_large HEADPOND_GUARDED_BY(mu) = 0;  // In use at once.
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
     // Not yet added to `in_use` and `cached`.
     int64_t new_in_use HEADPOND_GUARDED_BY(mu) = 0, new_cached HEADPOND_GUARDED_BY(mu) = 0;
@@ -184,6 +186,15 @@ struct BufferPool::State {
     return static_cast<int64_t>(class_size(size_class)) <= kSmall ? own : 0;
   }
 
+  void count(Stripe& stripe, uint32_t size_class, int64_t more_in_use, int64_t more_cached)
+      HEADPOND_REQUIRES(stripe.mu) {
+    if (size_class >= kFirstMapped) {
+      stripe.large_in_use += more_in_use;
+      stripe.large_free += more_cached;
+      stripe.most_large = std::max(stripe.most_large, stripe.large_in_use);
+    }
+    count(stripe, more_in_use, more_cached);
+  }
   void count(Stripe& stripe, int64_t more_in_use, int64_t more_cached) HEADPOND_REQUIRES(stripe.mu) {
     stripe.stats.bytes_in_use += more_in_use;
     stripe.stats.bytes_cached += more_cached;
@@ -221,6 +232,7 @@ struct BufferPool::State {
         MutexLock lock(stripe.mu);
         blocks.swap(stripe.free);
         count(stripe, 0, -stripe.stats.bytes_cached);
+        stripe.large_free = 0;
       }
       for (uint32_t i = 0; i < kClasses; ++i) {
         for (Buffer* block : blocks[i]) free_block(block, class_size(i));
@@ -232,15 +244,12 @@ struct BufferPool::State {
     Buffer* block = nullptr;
     size_t size = 0;
   };
-  int64_t in_use_now(const Stripe& stripe) const HEADPOND_REQUIRES(stripe.mu) {
-    return in_use.load(std::memory_order_relaxed) + stripe.new_in_use;
-  }
 
   Unneeded take_oldest(Stripe& stripe, uint32_t size_class) HEADPOND_REQUIRES(stripe.mu) {
     std::vector<Buffer*>& blocks = stripe.free[size_class];
     const Unneeded found{blocks.front(), class_size(size_class)};
     blocks.erase(blocks.begin());
-    count(stripe, 0, -static_cast<int64_t>(found.size));
+    count(stripe, size_class, 0, -static_cast<int64_t>(found.size));
     return found;
   }
 
@@ -256,16 +265,15 @@ struct BufferPool::State {
     ++stripe.taken[size_class];
     const auto bytes = static_cast<int64_t>(class_size(size_class));
     if (stripe.free[size_class].empty()) {
-      count(stripe, bytes, 0);
+      count(stripe, size_class, bytes, 0);
       ++stripe.stats.allocations;
       const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-      crowded = free_now > 0 && in_use_now(stripe) + free_now > max_bytes.load(std::memory_order_relaxed);
-      stripe.most_in_use = std::max(stripe.most_in_use, in_use_now(stripe));
+      const int64_t in_use_now = in_use.load(std::memory_order_relaxed) + stripe.new_in_use;
+      crowded = free_now > 0 && in_use_now + free_now > max_bytes.load(std::memory_order_relaxed);
       return nullptr;
     }
     ++stripe.stats.reuses;
-    count(stripe, bytes, -bytes);
-    stripe.most_in_use = std::max(stripe.most_in_use, in_use_now(stripe));
+    count(stripe, size_class, bytes, -bytes);
     Buffer* const block = stripe.free[size_class].back();
     stripe.free[size_class].pop_back();
     return block;
@@ -289,7 +297,8 @@ struct BufferPool::State {
   // Elements that differ in size need blocks of many classes, of each at other times. Their free blocks would add up to
   // far more than was ever in use at once, and to more in each epoch. So a new large block takes the place of free ones
   // beyond that; in steps, as the most that is in use at once grows a little for a long time. kSpare is for programs
-  // that need a little of several classes in turn.
+  // that need a little of several classes in turn. Small blocks do not count: their number has no say in how many large
+  // ones a program needs, and a thousand of them that are free are no reason to map a large one anew each time.
   void make_place(Stripe& stripe) {
     if (hooks.release) return;
     for (Unneeded other = take_surplus(stripe); other.block != nullptr; other = take_surplus(stripe))
@@ -297,11 +306,10 @@ struct BufferPool::State {
   }
   Unneeded take_surplus(Stripe& stripe) {
     MutexLock lock(stripe.mu);
-    const int64_t at_once = stripe.most_in_use + kSpare;
+    const int64_t at_once = stripe.most_large + kSpare;
     const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(at_once)) / 8);
     const int64_t most = (at_once + step - 1) / step * step;
-    const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
-    if (in_use_now(stripe) + free_now <= most) return {};
+    if (stripe.large_in_use + stripe.large_free <= most) return {};
     const uint32_t least_needed = least_needed_class(stripe);
     return least_needed < kClasses ? take_oldest(stripe, least_needed) : Unneeded{};
   }
@@ -347,7 +355,7 @@ struct BufferPool::State {
     const bool keep =
         block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
         used_then + free_then <= max_bytes.load(std::memory_order_relaxed) && keep_free(stripe.free[size_class], block);
-    count(stripe, -bytes, keep ? bytes : 0);
+    count(stripe, size_class, -bytes, keep ? bytes : 0);
     if (!keep) return false;
     --stripe.owned;
     block->size_ = stripe.taken[size_class];  // While it is free: see take_unneeded().

@@ -177,12 +177,29 @@ TEST(BufferPool, FreeBlocksOfManySizesStayNearWhatWasInUseAtOnce) {
   EXPECT_GT(pool.stats().reuses, 2 * pool.stats().allocations);
 }
 
-TEST(BufferPool, ALittleOfSeveralSizesInTurnStaysFree) {
-  BufferPool pool;
+int64_t allocations_of_three_sizes_in_turn(BufferPool& pool) {
+  const int64_t before = pool.stats().allocations;
   for (int round = 0; round < 10; ++round) {
     for (const size_t mib : {1, 3, 7}) (void)pool.allocate(mib << 20);
   }
-  EXPECT_EQ(pool.stats().allocations, 3);
+  return pool.stats().allocations - before;
+}
+
+TEST(BufferPool, ALittleOfSeveralSizesInTurnStaysFree) {
+  BufferPool pool;
+  EXPECT_EQ(allocations_of_three_sizes_in_turn(pool), 3);
+}
+
+TEST(BufferPool, ManySmallFreeBlocksDoNotSendLargeOnesBack) {
+  BufferPool pool;
+  for (int thread = 0; thread < 8; ++thread) {  // One after the other: little is in use at once.
+    Thread("small", [&pool] {
+      std::vector<BufferRef> small;
+      for (int i = 0; i < 1000; ++i) small.push_back(pool.allocate(16 << 10));
+    }).join();
+  }
+  EXPECT_GT(pool.stats().bytes_cached, 8 * (int64_t{16000} << 10)) << "control: more than is kept of large ones";
+  EXPECT_EQ(allocations_of_three_sizes_in_turn(pool), 3);
 }
 
 // Hooks that count their blocks, and give at most `most` bytes of them.

@@ -34,9 +34,7 @@ class PointView final : public View {
     return answer(input_->at(i, context, {}, in), in, context, outputs, out);
   }
   bool fill(std::span<const int64_t> positions, Context& context, OutputSlots columns, uint64_t* keys) const override {
-    const bool has_any = !positions.empty();
-    const internal::AtElement here(node_, has_any ? static_cast<uint64_t>(positions.front()) : 0, {},
-                                   has_any ? positions.back() : 0);
+    const internal::AtElement here(node_, positions);
     try {
       return node_.fill_keys(*input_, positions, random_keys_, context, columns, keys);
     } catch (...) {

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -17,12 +18,23 @@ namespace headpond::internal {
 struct ElementHere {
   std::atomic<const Node*> op = nullptr;  ///< Null: it is in none.
   std::atomic<uint64_t> key = 0;          ///< Of the element; of several, the first one's position.
-  std::atomic<int64_t> last = -1;         ///< Of several: the last one's position; below 0: it is one.
+  std::atomic<int64_t> last = -1;         ///< -1: it is one. Of several: see last_of().
   std::atomic<Provenance> provenance = Provenance();
 };
 
-/// "map(decode, version=0), train.tfrecord, record 17"; "map(twice, version=0), positions 150 to 159"; "": in no
-/// operator, or in one that is not among `known`, which may be gone.
+/// The last one's position if they follow each other, as `positions` that do not, as those below a shuffle, nearly
+/// never seem to: three are looked at, as this is asked for each batch. Else -1 less their number.
+inline int64_t last_of(std::span<const int64_t> positions) {
+  if (positions.empty()) return 0;
+  const auto count = static_cast<int64_t>(positions.size());
+  const int64_t first = positions.front(), last = positions.back(), middle = count / 2;
+  const bool in_order = last - first == count - 1 && positions[static_cast<size_t>(middle)] == first + middle;
+  return in_order ? last : -1 - count;
+}
+
+/// "map(decode, version=0), train.tfrecord, record 17"; "map(twice, version=0), positions 150 to 159"; "map(twice,
+/// version=0), 10 positions in another order, the first is 17"; "": in no operator, or in one that is not among
+/// `known`, which may be gone.
 std::string to_string(const ElementHere& here, const std::set<const Node*>& known);
 
 /// That of the calling thread. Null: nobody looks.
@@ -40,16 +52,12 @@ class ShownElement {
   ElementHere* const before_;
 };
 
-/// As long as it lives, the thread is in `op`, for one element, or for the positions `key` to `last`.
+/// As long as it lives, the thread is in `op`, for one element or for several positions.
 class AtElement {
  public:
-  AtElement(const Node& op, uint64_t key, Provenance provenance, int64_t last = -1) : here_(element_here) {
-    if (here_ == nullptr) return;
-    before_ = here_->op.load(kRelaxed);
-    if (before_ != nullptr) save();
-    here_->op.store(&op, kRelaxed);
-    set(key, provenance, last);
-  }
+  AtElement(const Node& op, uint64_t key, Provenance provenance) : AtElement(op, key, provenance, -1) {}
+  AtElement(const Node& op, std::span<const int64_t> positions)
+      : AtElement(op, positions.empty() ? 0 : static_cast<uint64_t>(positions.front()), {}, last_of(positions)) {}
   ~AtElement() {
     if (here_ == nullptr) return;
     here_->op.store(before_, kRelaxed);
@@ -60,6 +68,13 @@ class AtElement {
 
  private:
   static constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
+  AtElement(const Node& op, uint64_t key, Provenance provenance, int64_t last) : here_(element_here) {
+    if (here_ == nullptr) return;
+    before_ = here_->op.load(kRelaxed);
+    if (before_ != nullptr) save();
+    here_->op.store(&op, kRelaxed);
+    set(key, provenance, last);
+  }
   void set(uint64_t key, Provenance provenance, int64_t last) const {
     here_->key.store(key, kRelaxed);
     here_->provenance.store(provenance, kRelaxed);

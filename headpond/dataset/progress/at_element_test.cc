@@ -2,6 +2,7 @@
 #include "headpond/dataset/progress/at_element.h"
 
 #include <array>
+#include <numeric>
 
 #include "headpond/dataset/testing/dataset_test_internal.h"
 
@@ -82,6 +83,36 @@ TEST(AtElement, NamesThePositionsThatAFunctionOfValuesWorksOn) {
   EXPECT_THAT(filled, ElementsAre("map(inner, version=0), position 7", "map(outer, version=0), position 7"));
 }
 
+TEST(AtElement, SaysHowManyPositionsThereAreIfTheyDoNotFollowEachOther) {
+  const Dataset source = range(40);
+  ElementHere here;
+  const ShownElement shown(here);
+  const auto said = [&](const std::vector<int64_t>& positions) {
+    const AtElement at(*source.node(), positions);
+    return to_string(here, {source.node().get()}).substr(source.node()->title().size());
+  };
+  EXPECT_EQ(said({9, 3, 38}), ", 3 positions in another order, the first is 9");
+  EXPECT_EQ(said({9, 1}), ", 2 positions in another order, the first is 9");
+  EXPECT_EQ(said({4, 7, 5, 6, 8}), ", 5 positions in another order, the first is 4");
+  EXPECT_EQ(said({0, 2, 4}), ", 3 positions in another order, the first is 0");
+  EXPECT_EQ(said({4, 5, 6, 7, 8}), ", positions 4 to 8");
+}
+
+TEST(AtElement, BelowAShuffleNamesNoRangeOfPositions) {
+  Said said;
+  const Dataset inner = range(40) | map([&](int64_t x) { return said.note(x); }, {.name = "inner"});
+  const Dataset shuffled = inner | shuffle();
+  (void)said.of(inner);
+  std::vector<std::byte> values(40 * sizeof(int64_t));
+  std::vector<int64_t> positions(40);
+  std::iota(positions.begin(), positions.end(), 0);
+  Context context;
+  const OutputSlot slot{values.data(), shuffled.spec().data()};
+  EXPECT_TRUE(shuffled.node()->bind({})->fill(positions, context, {&slot, 1}, nullptr));
+  EXPECT_THAT(said.all().back(),
+              testing::StartsWith("map(inner, version=0), 40 positions in another order, the first is "));
+}
+
 TEST(AtElement, GivesNoNameOfAnOperatorThatMayBeGone) {
   Said said;
   const auto look = [&](const Tensor& x) {
@@ -98,7 +129,7 @@ TEST(AtElement, IsInTheOuterOperatorAgainAfterAnInnerOne) {
   ElementHere here;
   const ShownElement shown(here);
   {
-    const AtElement in_outer(*outer.node(), 5, {}, 8);
+    const AtElement in_outer(*outer.node(), std::array<int64_t, 4>{5, 6, 7, 8});
     { const AtElement in_inner(*inner.node(), 17, {}); }
     EXPECT_THAT(to_string(here, known), testing::EndsWith(", positions 5 to 8"));
   }

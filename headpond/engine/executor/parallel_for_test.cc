@@ -76,10 +76,12 @@ TEST(ParallelFor, StartsFewThreadsForShortCalls) {
 
 TEST(ParallelFor, StartsFewerWhereTheControlGroupHasAQuota) {
   if (allowed_cpus().size() < 2) GTEST_SKIP() << "one processor is as few as a quota of one";
-  const test::TempFolder groups;
-  const cpu_internal::CpuQuota quota(groups.path(), "100000 100000");
-  EXPECT_EQ(cpu_count(), 1);
-  EXPECT_LE(least_threads(2), 2);
+  for (const auto version : {cpu_internal::CgroupVersion::v1, cpu_internal::CgroupVersion::v2}) {
+    const test::TempFolder groups;
+    const cpu_internal::CpuQuota quota(groups.path(), version, 100'000, 100'000);
+    EXPECT_EQ(cpu_count(), 1);
+    EXPECT_LE(least_threads(2), 2);
+  }
 }
 
 TEST(ParallelFor, ThrowsTheFirstExceptionAfterAllCalls) {
