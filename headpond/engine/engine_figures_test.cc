@@ -2,6 +2,7 @@
 // What a Loader counts, and the verdicts of small runs. The reasons of larger ones: headpond bench verdict.faults.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 
@@ -111,32 +112,52 @@ TEST(LoaderTotals, TellComputingFromSleeping) {
   EXPECT_LT(busy.blocked_ns, 0.5 * busy.wall_ns);
 }
 
-// Each task sleeps once, computes, and meets others on its processor. What it slept is known whatever else runs.
+// What keeps each processor from the others.
+class Hogs {
+ public:
+  Hogs() {
+    for (int i = 0; i < 2 * cpu_count(); ++i) {
+      hogs_.emplace_back([this] {
+        while (!ended_) busy_us(100);
+      });
+    }
+  }
+  ~Hogs() {
+    ended_ = true;
+    for (std::thread& hog : hogs_) hog.join();
+  }
+  Hogs(const Hogs&) = delete;
+  Hogs& operator=(const Hogs&) = delete;
+
+ private:
+  std::atomic<bool> ended_ = false;
+  std::vector<std::thread> hogs_;
+};
+
+// Each task sleeps once, computes, and meets others on its processor. Where the machine itself stands still a sleep
+// ends late, and then what was slept is not what was asked for: then once more.
 TEST(LoaderTotals, TellSleepingFromWaitingForAProcessor) {
   if (internal::thread_queue_ns() < 0) GTEST_SKIP() << "the system does not say how long threads wait for a processor";
-  constexpr int64_t kTasks = 40;
-  std::atomic<bool> ended = false;
-  std::vector<std::thread> hogs;
-  for (int i = 0; i < 2 * cpu_count(); ++i) {
-    hogs.emplace_back([&] {
-      while (!ended) busy_us(100);
-    });
-  }
-  std::atomic<int64_t> calls = 0;  // Some elements are made twice, to see which operator takes how long.
-  Loader loader(range(kTasks) | map([&](int64_t x) {
-                  ++calls;
-                  busy_us(2000);
-                  pause_ms(10);
-                  return x;
-                }),
-                {.threads = 1});
-  const TaskTimes times = take_all(loader).stages.at(0).totals.make;
-  ended = true;
-  for (std::thread& hog : hogs) hog.join();
-  const double slept_ns = 10e6 * static_cast<double>(calls);
-  EXPECT_NEAR(times.blocked_ns, slept_ns, 0.25 * slept_ns);
-  EXPECT_LE(times.cpu_ns, 3e6 * static_cast<double>(calls)) << "until 2 ms are over, on the processor or not";
-  EXPECT_NEAR(times.queue_ns, times.wall_ns - times.cpu_ns - slept_ns, 0.25 * times.wall_ns);
+  const Hogs hogs;
+  std::string figures;
+  EXPECT_TRUE(is_so_in_one_run([&] {
+    std::atomic<int64_t> calls = 0;  // Some elements are made twice, to see which operator takes how long.
+    Loader loader(range(40) | map([&](int64_t x) {
+                    ++calls;
+                    busy_us(2000);
+                    pause_ms(10);
+                    return x;
+                  }),
+                  {.threads = 1});
+    const TaskTimes times = take_all(loader).stages.at(0).totals.make;
+    const double slept_ns = 10e6 * static_cast<double>(calls);
+    const double waited_ns = times.wall_ns - times.cpu_ns - slept_ns;
+    figures += fmt::format("{} calls: blocked {}, cpu {}, queue {}, wall {}\n", calls.load(), times.blocked_ns,
+                           times.cpu_ns, times.queue_ns, times.wall_ns);
+    return std::abs(times.blocked_ns - slept_ns) <= 0.25 * slept_ns &&
+           times.cpu_ns <= 3e6 * static_cast<double>(calls) &&  // Until 2 ms are over, on the processor or not.
+           std::abs(times.queue_ns - waited_ns) <= 0.25 * times.wall_ns;
+  })) << figures;
 }
 
 TEST(LoaderTotals, SayWhoWaitedForWhom) {

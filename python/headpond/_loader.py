@@ -287,7 +287,8 @@ class Loader:
         threads = len(os.sched_getaffinity(0)) if given["threads"] is None else given["threads"]
         given["threads"] = max(1, threads // workers) if threads > 0 else threads
         given["memory"] = None if given["memory"] is None else max(1, given["memory"] // workers)
-        return Loader(self.dataset.shard(workers, worker), epochs=2**62 if self._epochs is None else self._epochs, format="torch", **given)
+        part = Dataset(self.dataset._core.part(workers, worker), self.dataset._functions)
+        return Loader(part, epochs=2**62 if self._epochs is None else self._epochs, format="torch", **given)
 
     def __reduce__(self) -> str:
         raise TypeError("a headpond.Loader is not sent to other processes; for workers of a DataLoader: multiprocessing_context='fork'")

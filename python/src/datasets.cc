@@ -12,6 +12,7 @@
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
+#include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/check/check.h"
@@ -531,6 +532,9 @@ void add_datasets(nb::module_& module) {
       .def_prop_ro("kind", [](const Dataset& self) { return std::string(kKinds[static_cast<size_t>(self.kind())]); })
       .def_prop_ro("draws", [](const Dataset& self) { return self.node()->draws(); })
       .def("cardinality", cardinality, nb::sig("def cardinality(self, /) -> int | None"))
+      .def(
+          "part", [](const Dataset& self, int64_t parts, int64_t index) { return self | internal::part(parts, index); },
+          nb::arg("parts"), nb::arg("index"))
       .def(
           "plan",
           [](const Dataset& self) {

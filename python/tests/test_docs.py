@@ -36,7 +36,8 @@ def names(tmp_path, monkeypatch):
         queue.enqueue((np.zeros((28, 28), np.float32), 1))
 
     shared = {
-        "hp": hp, "images": images, "labels": labels, "produce": produce, "train": rows.shuffle().batch(32), "loader": hp.Loader(rows.batch(32)),
+        "hp": hp, "images": images, "labels": labels, "produce": produce, "train": rows.shuffle().batch(32), "test": rows.batch(32),
+        "loader": hp.Loader(rows.batch(32)),
         "ds": hp.from_tensor_slices({"x": np.zeros((4, 2), np.float32), "file": [file] * 4, "image": images[:4], "label": labels[:4]})}
     return shared
 

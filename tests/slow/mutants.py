@@ -115,7 +115,7 @@ def main():
     parser.add_argument("names", nargs="*")
     parser.add_argument("--plans", type=int, default=2000)
     parser.add_argument("--processes", type=int, default=2)
-    args = parser.parse_args()
+    args = parser.parse_intermixed_args()
     known = sorted(path.stem for path in PATCHES.glob("*.patch"))
     names = args.names or known
     unknown = set(names) - set(known)

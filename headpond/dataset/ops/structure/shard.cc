@@ -30,8 +30,10 @@ struct Shard {
 
 class ShardNode final : public Choosing<Shard>, public internal::Sharing {
  public:
-  ShardNode(Facts facts, const Shard& rule) : Choosing(std::move(facts), rule), shard_(rule) {}
+  ShardNode(Facts facts, const Shard& rule, bool is_of_rank)
+      : Choosing(std::move(facts), rule), shard_(rule), is_of_rank_(is_of_rank) {}
   Error shortage() const override {
+    if (!is_of_rank_) return {};
     const int64_t elements = input().slots();
     if (elements == 0 || elements > shard_.index) return {};
     return {ErrorKind::FailedPrecondition,
@@ -42,24 +44,28 @@ class ShardNode final : public Choosing<Shard>, public internal::Sharing {
 
  private:
   const Shard shard_;
+  const bool is_of_rank_;
 };
 
-}  // namespace
-
-Step shard(int64_t num_shards, int64_t index) {
+Step shard_of(int64_t num_shards, int64_t index, bool is_of_rank) {
   const Shard rule{num_shards, index};
   if (index < 0 || index >= num_shards) {
     refuse("shard", fmt::format("{}: index must be in [0, num_shards)", rule.to_string()));
   }
-  return [rule](const Dataset& input) {
+  return [rule, is_of_rank](const Dataset& input) {
     Node::Facts facts = counting_facts(input.node(), "shard", rule.to_string());
     facts.is_of_library = true;
     facts.slots = facts.slots.then([rule](int64_t slots) {
       if (slots == kEndless) return slots;
       return slots > rule.index ? (slots - rule.index - 1) / rule.num_shards + 1 : int64_t{0};
     });
-    return Dataset(std::make_shared<ShardNode>(std::move(facts), rule));
+    return Dataset(std::make_shared<ShardNode>(std::move(facts), rule, is_of_rank));
   };
 }
+
+}  // namespace
+
+Step shard(int64_t num_shards, int64_t index) { return shard_of(num_shards, index, true); }
+Step internal::part(int64_t num_parts, int64_t index) { return shard_of(num_parts, index, false); }
 
 }  // namespace headpond

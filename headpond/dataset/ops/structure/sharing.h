@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "headpond/dataset/dataset.h"
 #include "headpond/dataset/node.h"
 
 namespace headpond::internal {
@@ -19,5 +20,8 @@ class Sharing {
 /// The first shortage of what `node` has all its elements from: of operators with one input, and of all inputs of zip,
 /// from `node` on. May open files, and throw.
 Error shortage_below(const Node& node);
+
+/// As shard(), of what the workers of one program share: nobody waits for one of them that has no element.
+Step part(int64_t num_parts, int64_t index);
 
 }  // namespace headpond::internal

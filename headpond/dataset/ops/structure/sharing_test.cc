@@ -25,6 +25,15 @@ TEST(Sharing, AShardIsRefusedThatGetsNoneOfTheElements) {
   EXPECT_EQ(shortage_of(range(3) | repeat() | shard(4, 3)), "");
 }
 
+TEST(Sharing, APartForAWorkerMayHaveNoElementAndIsAShardElse) {
+  EXPECT_EQ(shortage_of(range(3) | part(4, 3)), "");
+  EXPECT_NE(shortage_of(range(3) | shard(4, 3) | part(4, 3)), "") << "control: what it is a part of is a rank's";
+  for (const int64_t index : {0, 1, 2, 3}) {
+    EXPECT_EQ(elements(range(7) | part(4, index)), elements(range(7) | shard(4, index)));
+    EXPECT_EQ((range(7) | part(4, index)).plan(), (range(7) | shard(4, index)).plan());
+  }
+}
+
 TEST(Sharing, AsFarAsElementsAreKnown) {
   EXPECT_NE(shortage_of(range(3) | evens() | shard(4, 3)), "") << "at most three";
   EXPECT_EQ(shortage_of(range(5) | evens() | shard(4, 3)), "") << "not known before the end";
