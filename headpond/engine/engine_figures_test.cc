@@ -122,7 +122,7 @@ TEST(LoaderTotals, TellSleepingFromWaitingForAProcessor) {
       while (!ended) busy_us(100);
     });
   }
-  std::atomic<int64_t> calls = 0;  // Some elements are made twice, to see which operator takes how long.
+  std::atomic<int64_t> calls = 0;
   Loader loader(range(kTasks) | map([&](int64_t x) {
                   ++calls;
                   busy_us(2000);
@@ -133,6 +133,7 @@ TEST(LoaderTotals, TellSleepingFromWaitingForAProcessor) {
   const TaskTimes times = take_all(loader).stages.at(0).totals.make;
   ended = true;
   for (std::thread& hog : hogs) hog.join();
+  EXPECT_EQ(calls, kTasks) << "samples of operators are made of the same elements";
   const double slept_ns = 10e6 * static_cast<double>(calls);
   EXPECT_NEAR(times.blocked_ns, slept_ns, 0.25 * slept_ns);
   EXPECT_LE(times.cpu_ns, 3e6 * static_cast<double>(calls)) << "until 2 ms are over, on the processor or not";
