@@ -2,6 +2,7 @@
 // What a Loader counts, and the verdicts of small runs. The reasons of larger ones: headpond bench verdict.faults.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <filesystem>
 #include <mutex>
 
@@ -155,6 +156,22 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
     Loader full(range(60) | slow, {.threads = 2, .run_ahead = 2});
     const StageTotals totals = take_all(full, 5).stages.at(0).totals;
     return totals.full_ns > 50e6 && totals.late < 30;
+  }));
+}
+
+TEST(LoaderTotals, OfOneThreadTasksAndIdleTimeAreAllOfTheTime) {
+  EXPECT_TRUE(is_so_in_one_run([] {
+    const Step slow = map([](int64_t x) {
+      busy_us(1000);
+      return x;
+    });
+    Loader loader(range(400) | slow | batch(4), {.threads = 1, .run_ahead = 2, .consumer_helps = false});
+    const int64_t begin = now_ns();
+    for (int i = 0; i < 90 && loader.next(); ++i) pause_ms(8);
+    const StageTotals totals = loader.stats().stages.at(0).totals;
+    const auto time_ns = static_cast<double>(now_ns() - begin);
+    const double tasks_ns = totals.open.wall_ns + totals.make.wall_ns, idle_ns = totals.full_ns + totals.refused_ns;
+    return std::abs((tasks_ns + idle_ns) / time_ns - 1) < 0.05 && idle_ns > 0.2 * time_ns;
   }));
 }
 
