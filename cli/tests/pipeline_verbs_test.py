@@ -506,6 +506,9 @@ class Diagnose(PlanCase):
         found = self.verdict("--seconds", "0.3")
         self.assertEqual(found["reason_code"], "none")
         self.assertIn("had waited", found["findings"][-1])
+        self.plan(step("range", stop=10**12) + step("map", function="x + 0 * sleep_us(20000)") + step("batch", batch_size=1))
+        found = self.verdict("--seconds", "0.3", "--threads", "1")
+        self.assertNotIn("had waited", found["findings"][-1], "a batch was always about to come")
 
     def test_a_run_is_diagnosed_from_its_files_also_after_a_kill(self):
         self.expect(0, "diagnose", "plan.toml", "--seconds", "0.1", "--logdir", "files")
@@ -519,6 +522,24 @@ class Diagnose(PlanCase):
         self.assertEqual(self.expect(0, "diagnose", "--run", "files").stdout, found["verdict"])
         (self.folder / "files" / "run.jsonl").write_text(lines[0])
         self.assertIn("watched no pipeline", self.expect(1, "diagnose", "--run", "files").stderr)
+
+    def test_tensorboard_reads_charts_histograms_and_texts(self):
+        try:
+            from tensorboard.backend.event_processing import event_accumulator
+            from tensorboard.util import tensor_util
+        except ImportError:
+            self.skipTest("needs the package tensorboard")
+        self.expect(0, "diagnose", "plan.toml", "--seconds", "1.5", "--step-ms", "5", "--logdir", "files")
+        read = event_accumulator.EventAccumulator(str(self.folder / "files"))
+        read.Reload()
+        tags = read.Tags()
+        self.assertLessEqual({"pipeline/starved_fraction", "pipeline/ready_batches", "pipeline/memory_bytes"}, set(tags["scalars"]))
+        self.assertEqual(set(tags["histograms"]), {"pipeline/wait_ms", "pipeline/step_ms"})
+        self.assertGreater(read.Histograms("pipeline/step_ms")[-1].histogram_value.num, 0)
+        self.assertEqual(set(tags["tensors"]), {"plan", "verdict"})
+        self.assertEqual(read.SummaryMetadata("verdict").plugin_data.plugin_name, "text")
+        verdict = tensor_util.make_ndarray(read.Tensors("verdict")[-1].tensor_proto).item().decode()
+        self.assertIn(json.loads((self.folder / "files" / "verdict.json").read_text())["reason_code"] + ": ", verdict)
 
     def test_run_and_explain_write_files_where_they_are_told_to(self):
         self.expect(0, "run", "plan.toml")

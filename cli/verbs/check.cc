@@ -25,7 +25,7 @@ void declare(Flags& flags, CheckFlags& to) {
   flags.flag("no-run", to.no_run, "make no element");
   flags.option("label FIELD", to.options.label, "scalar field with the class; report how well batches mix classes");
   flags.option_from(0, "threads", to.options.loader.threads, "compute threads of the run (default: all CPUs)");
-  flags.bytes("memory", to.options.loader.memory, "its memory for elements, as 64M or 2G (default: 1G)");
+  flags.bytes("memory", to.options.loader.memory, "memory for elements of the run, as 64M or 2G (default: 1G)");
 }
 
 void write_order(JsonWriter& json, const OrderQuality& order) {

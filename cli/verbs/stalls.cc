@@ -25,7 +25,7 @@ struct StallsFlags {
 
 void declare(Flags& flags, StallsFlags& to) {
   flags.words("FILE.toml", to.files, "a pipeline file (docs/plan_files.md)");
-  flags.option_from(0, "step-ms MS", to.step_ms, "how long a step of the training takes, in ms");
+  flags.option_from(0, "step-ms MS", to.step_ms, "how long a step of the training takes, in ms (required)");
   flags.option_from(1, "records", to.records, "how many elements of the file's first step to use (default: 10000)");
   flags.option_from(1, "batches", to.batches, "batches for each of the four ways and each round (default: 50)");
   flags.option_from(1, "rounds", to.rounds, "rounds; in each the ways take turns (default: 3)");

@@ -63,7 +63,8 @@ Result<Verdict> take(const Session& session, Loader& loader, const TakeFlags& fl
     if (flags.step_ms > 0) std::this_thread::sleep_for(step);
   }
   Verdict verdict = loader.diagnose();
-  if (look.was_interrupted()) {
+  constexpr double kLongWaitS = 0.1;  // A shorter one is the wait of a step, which the verdict has.
+  if (look.was_interrupted() && limit.waited_s() >= kLongWaitS) {
     verdict.findings.push_back(
         fmt::format("at the end of the run the program had waited {:.1f} s for its next batch", limit.waited_s()));
   }

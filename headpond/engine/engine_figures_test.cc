@@ -138,11 +138,12 @@ class Hogs {
 // ends late, and then what was slept is not what was asked for: then once more.
 TEST(LoaderTotals, TellSleepingFromWaitingForAProcessor) {
   if (internal::thread_queue_ns() < 0) GTEST_SKIP() << "the system does not say how long threads wait for a processor";
+  constexpr int64_t kTasks = 40;
   const Hogs hogs;
   std::string figures;
   EXPECT_TRUE(is_so_in_one_run([&] {
-    std::atomic<int64_t> calls = 0;  // Some elements are made twice, to see which operator takes how long.
-    Loader loader(range(40) | map([&](int64_t x) {
+    std::atomic<int64_t> calls = 0;
+    Loader loader(range(kTasks) | map([&](int64_t x) {
                     ++calls;
                     busy_us(2000);
                     pause_ms(10);
@@ -150,6 +151,7 @@ TEST(LoaderTotals, TellSleepingFromWaitingForAProcessor) {
                   }),
                   {.threads = 1});
     const TaskTimes times = take_all(loader).stages.at(0).totals.make;
+    EXPECT_EQ(calls, kTasks) << "samples of operators are made of the same elements";
     const double slept_ns = 10e6 * static_cast<double>(calls);
     const double waited_ns = times.wall_ns - times.cpu_ns - slept_ns;
     figures += fmt::format("{} calls: blocked {}, cpu {}, queue {}, wall {}\n", calls.load(), times.blocked_ns,
@@ -175,6 +177,22 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
     Loader full(range(60) | slow, {.threads = 2, .run_ahead = 2});
     const StageTotals totals = take_all(full, 5).stages.at(0).totals;
     return totals.full_ns > 50e6 && totals.late < 30;
+  }));
+}
+
+TEST(LoaderTotals, OfOneThreadTasksAndIdleTimeAreAllOfTheTime) {
+  EXPECT_TRUE(is_so_in_one_run([] {
+    const Step slow = map([](int64_t x) {
+      busy_us(1000);
+      return x;
+    });
+    Loader loader(range(400) | slow | batch(4), {.threads = 1, .run_ahead = 2, .consumer_helps = false});
+    const int64_t begin = now_ns();
+    for (int i = 0; i < 90 && loader.next(); ++i) pause_ms(8);
+    const StageTotals totals = loader.stats().stages.at(0).totals;
+    const auto time_ns = static_cast<double>(now_ns() - begin);
+    const double tasks_ns = totals.open.wall_ns + totals.make.wall_ns, idle_ns = totals.full_ns + totals.refused_ns;
+    return std::abs((tasks_ns + idle_ns) / time_ns - 1) < 0.05 && idle_ns > 0.2 * time_ns;
   }));
 }
 

@@ -170,14 +170,14 @@ void add_frozen(const Node& node, const Node* cache, std::set<const Node*>& seen
                                              cache->title())});
 }
 
-// The uppermost operator below `node`, within its epoch, that gives another order in each epoch; null: none.
-const Node* reordered_below(const Node& node) {
-  const Node::Facts& facts = node.facts();
-  for (const Node::Ref& input : facts.inputs) {
-    if (has_role(*input, Role::repeat) || has_role(*input, Role::store)) continue;
+// The uppermost operator below `node`, within its epoch, that gives another order in each epoch; null: none. Nodes in
+// `seen` have none below them.
+const Node* reordered_below(const Node& node, std::set<const Node*>& seen) {
+  for (const Node::Ref& input : node.facts().inputs) {
+    if (has_role(*input, Role::repeat) || has_role(*input, Role::store) || !seen.insert(input.get()).second) continue;
     const bool is_fixed = input->facts().args.find("reshuffle_each_iteration=false") != std::string::npos;
     if (has_role(*input, Role::order) && input->draws() && !is_fixed) return input.get();
-    if (const Node* const found = reordered_below(*input)) return found;
+    if (const Node* const found = reordered_below(*input, seen)) return found;
   }
   return nullptr;
 }
@@ -194,13 +194,14 @@ bool keeps_a_part(const Node& node) {
 // What a cache keeps is that of epoch 0.
 void add_moving(const Node& node, std::set<const Node*>& seen, std::vector<MovingNote>& notes) {
   if (has_role(node, Role::store) || !seen.insert(&node).second) return;
-  if (const Node* const order = keeps_a_part(node) ? reordered_below(node) : nullptr) {
+  std::set<const Node*> seen_below;
+  if (const Node* const order = keeps_a_part(node) ? reordered_below(node, seen_below) : nullptr) {
     notes.push_back(
         {node.title(),
-         fmt::format("it keeps other elements in each epoch, as {} below it has another order in each, so what it "
-                     "leaves out in one epoch comes in another: two parts of a data set made so, as for training and "
-                     "test, share their elements. For parts that stay, put it below the shuffle, or filter by a "
-                     "function of the record; for so many steps an epoch it is right",
+         fmt::format("it keeps other elements in each epoch, as {} below it changes the order in each: what it leaves "
+                     "out in one epoch comes in another. So two parts of a data set that are made this way, for "
+                     "training and test say, share elements. For parts that stay the same, put it below the shuffle, "
+                     "or filter by a function of the record. If it only limits the steps of an epoch, it is right",
                      order->title())});
   }
   for (const Node::Ref& input : node.facts().inputs) add_moving(*input, seen, notes);

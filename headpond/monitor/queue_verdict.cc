@@ -2,6 +2,7 @@
 #include "headpond/monitor/queue_verdict.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -63,19 +64,40 @@ void add(Verdict& verdict, Change change, double gain) {
   verdict.changes.push_back(std::move(change));
 }
 
+double machine_memory() {
+  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+}
+
+// What the minimum alone takes of the memory: a lot where elements are decoded already.
+double memory_share_of_minimum(const Case& c) {
+  const double memory = c.use.memory >= 0 ? static_cast<double>(c.use.memory) : machine_memory();
+  if (c.stats.size_peak <= 0 || memory <= 0) return 0;
+  const double element = static_cast<double>(c.stats.bytes_peak) / static_cast<double>(c.stats.size_peak);
+  return static_cast<double>(c.stats.min_after_dequeue) * element / memory;
+}
+
 bool holds_back(const Case& c, Verdict& verdict) {
-  constexpr double kShare = 0.5;
+  constexpr double kShare = 0.5, kMostMemory = 0.5;
   const int64_t room = c.stats.capacity - c.stats.min_after_dequeue;
-  const bool is_tight = c.stats.capacity >= 0 && room < 2 * c.use.batch;
-  if (c.stats.min_after_dequeue <= 0 || c.summary.held_back_share <= kShare || !is_tight) return false;
+  const double kept = memory_share_of_minimum(c);
+  const bool is_tight = c.stats.capacity >= 0 && room<2 * c.use.batch, is_heavy = kept> kMostMemory;
+  if (c.stats.min_after_dequeue <= 0 || c.summary.held_back_share <= kShare) return false;
+  if (!is_tight && !is_heavy) return false;
   verdict.code = ReasonCode::min_fill_too_large;
-  verdict.evidence = {{"share of the wait in which the minimum holds elements back", c.summary.held_back_share, kShare},
-                      {"batches that fit above the minimum",
-                       static_cast<double>(room) / static_cast<double>(std::max<int64_t>(c.use.batch, 1)), 2}};
-  add(verdict,
-      {"leave room for more batches above the minimum", "capacity",
-       fmt::format("{}", c.stats.min_after_dequeue + 4 * c.use.batch)},
-      c.gain_with(static_cast<double>(std::max<int64_t>(c.use.producers, 1))));
+  verdict.evidence = {
+      {"share of the wait in which the minimum holds elements back", c.summary.held_back_share, kShare},
+      is_heavy ? Evidence{"share of the memory that the minimum takes", kept, kMostMemory}
+               : Evidence{"batches that fit above the minimum",
+                          static_cast<double>(room) / static_cast<double>(std::max<int64_t>(c.use.batch, 1)), 2}};
+  const double gain = c.gain_with(static_cast<double>(std::max<int64_t>(c.use.producers, 1)));
+  if (is_heavy) {  // A larger capacity would need memory that is not there.
+    add(verdict, {"put encoded records into the queue, and decode them after it", "", ""}, gain);
+  } else {
+    add(verdict,
+        {"leave room for more batches above the minimum", "capacity",
+         fmt::format("{}", c.stats.min_after_dequeue + 4 * c.use.batch)},
+        gain);
+  }
   return true;
 }
 

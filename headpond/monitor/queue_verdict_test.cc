@@ -45,6 +45,26 @@ TEST(QueueVerdict, AMinimumThatLeavesNoRoom) {
   EXPECT_NE(verdict(stats(1010, 1000), empty, waits(11)).code, ReasonCode::min_fill_too_large) << "nothing is inside";
 }
 
+TEST(QueueVerdict, AMinimumOfDecodedElementsThatFillsTheMemory) {
+  QueueStats decoded = stats(2000, 1000, 200 * 15);
+  decoded.size_peak = 500;
+  decoded.bytes_peak = 500 * 1'000'000;
+  const auto with_memory = [&](int64_t bytes) {
+    return diagnose(decoded, kHeldBack, waits(11), {.batch = 32, .producers = 1, .memory = bytes});
+  };
+  const Verdict heavy = with_memory(1'900'000'000);
+  EXPECT_EQ(heavy.code, ReasonCode::min_fill_too_large) << "1000 elements of 1 MB";
+  ASSERT_EQ(heavy.changes.size(), 1U);
+  EXPECT_THAT(heavy.changes[0].what, testing::HasSubstr("decode them after it"));
+  EXPECT_EQ(heavy.evidence.at(1).figure, "share of the memory that the minimum takes");
+  EXPECT_NEAR(heavy.evidence.at(1).value, 1000.0 / 1900, 1e-6);
+  EXPECT_NE(with_memory(2'100'000'000).code, ReasonCode::min_fill_too_large) << "control: less than half";
+  decoded.bytes_peak = 500 * 3000;
+  EXPECT_NE(with_memory(1'900'000'000).code, ReasonCode::min_fill_too_large) << "control: encoded records";
+  decoded.bytes_peak = int64_t{500} << 40;
+  EXPECT_EQ(with_memory(-1).code, ReasonCode::min_fill_too_large) << "no machine has 1000 TiB";
+}
+
 TEST(QueueVerdict, AQueueThatIsAlternatelyFullAndEmpty) {
   const QueueSummary uneven{.samples = 60, .empty_share = 0.3, .full_share = 0.3, .waiting_samples = 20};
   EXPECT_EQ(verdict(stats(64, 0, 100), uneven, waits(11)).code, ReasonCode::window_too_small);

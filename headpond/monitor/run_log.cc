@@ -155,6 +155,7 @@ class RunLog::State {
   std::atomic<int64_t> steps_ = 0;  // By step().
   std::atomic<int64_t> step_ = 0;   // Step of the last points.
 
+  Mutex close_mu_;  // Held by close(). Before mu_.
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
   std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.
@@ -498,12 +499,13 @@ Result<void> RunLog::State::write_end_files() {
   };
   then(write_profiles(all));
   if (options_.report) then(write_report());
-  then(trace_->finish());
   then(events_->close());
+  then(trace_->finish());  // Last: it may be large.
   return first;
 }
 
 Result<void> RunLog::State::close() {
+  MutexLock closing(close_mu_);
   std::unique_ptr<QueueMonitor> monitor;
   {
     MutexLock lock(mu_);

@@ -141,8 +141,8 @@ class RunLog {
   std::vector<PipelineRecord> pipelines() const;
   RunFiles files() const;
   /// Stops watching and writes the remaining figures. Returns one error, the first there is in this order: run.jsonl's,
-  /// the events', that of timelines during the run, that of the files that it writes itself. A second call only returns
-  /// the same.
+  /// the events', that of timelines during the run, that of the files that it writes itself. A second call waits for
+  /// the first one and returns the same.
   Result<void> close();
 
  private:

@@ -400,6 +400,18 @@ TEST_F(RunLogTest, AfterCloseNothingIsWatched) {
   EXPECT_THROW((void)log->watch(loader), Exception);
 }
 
+// As when an interrupt asks for the files while they are written already.
+TEST_F(RunLogTest, ASecondCloseReturnsWhenAllFilesAreWritten) {
+  constexpr int kSpans = 300'000;
+  auto log = open({.sample_every = 1ms, .write_every = 20ms, .trace = {.events_per_thread = kSpans}});
+  for (int i = 0; i < kSpans; ++i) const trace::Span span("a span", trace::Category::op);
+  std::thread first([&] { EXPECT_TRUE(log->close()); });
+  while (!std::filesystem::exists(folder_ + "/verdict.json")) std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(log->close());
+  EXPECT_TRUE(std::filesystem::exists(folder_ + "/timeline.json"));
+  first.join();
+}
+
 TEST_F(RunLogTest, WithoutAFolderNoFileIsWritten) {
   auto log = RunLog::open("", {.sample_every = 1ms, .write_every = 5ms}).value();
   Loader loader(numbers(), {.threads = 1});

@@ -182,6 +182,15 @@ class Loader:
         """Why the program waits for batches, if it does, what to change, and what that gains. Any time; prints as text."""
         return self._core.diagnose()
 
+    def profile(self, view: str = "op", order_by: str = "self") -> list[dict[str, Any]]:
+        """Where the time and the memory of its threads went, as the rows of `headpond profile --json`. `view`: "op", "scope" or "stage";
+        `order_by`: "time", "self", "cpu", "bytes", "peak" or "calls", largest first; a scope keeps the plan's order."""
+        import json
+        views, orders = ("op", "scope", "stage"), ("time", "self", "cpu", "bytes", "peak", "calls")
+        if view not in views or order_by not in orders:
+            raise InvalidArgumentError(f"profile() has the views {', '.join(views)} and the orders {', '.join(orders)}")
+        return cast("list[dict[str, Any]]", json.loads(self._core.profile(views.index(view), orders.index(order_by))))
+
     def pause(self) -> None:
         """The time until the next batch is not that of a step: before a validation, say, or a checkpoint."""
         self._core.pause()

@@ -83,14 +83,15 @@ class WaitAccount(_core.WaitAccount):
 
 
 def diagnose(source: Loader | _core.Queue, watched: _core.Watched | None = None, waits: WaitAccount | None = None, *, batch: int = 1,
-             producers: int = 1) -> _core.Verdict:
+             producers: int = 1, memory: int | None = None) -> _core.Verdict:
     """Why the program waits, what to change, and what that gains: of a Loader, or of a queue that a QueueMonitor watched while the
-    consumer's calls were measured. `batch`: elements that a dequeue takes; `producers`: threads that enqueue."""
+    consumer's calls were measured. `batch`: elements that a dequeue takes; `producers`: threads that enqueue; `memory`: the queue's
+    memory_limit (None: the machine's memory)."""
     if isinstance(source, Loader):
         return source.diagnose()
     if watched is None or waits is None:
         raise TypeError("diagnose() of a queue needs what QueueMonitor.watch() returned, and the consumer's WaitAccount")
-    return _core.diagnose_queue(source, watched.summary(), waits.summary(), batch, producers)
+    return _core.diagnose_queue(source, watched.summary(), waits.summary(), batch, producers, -1 if memory is None else memory)
 
 
 def write_timeline(path: Path, *, process_name: str = "headpond") -> dict[str, Any]:

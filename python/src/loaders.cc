@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Loader, as Python sees it.
+#include <array>
+
+#include "headpond/base/json.h"
+#include "headpond/engine/verdict/profile.h"
 #include "headpond/train/device/cuda.h"
 #include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
@@ -23,6 +27,15 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size,
   options.pin_threads = pin_threads;
   if (pinned_for) options.pool = value(waiting([&] { return pinned_pool(*pinned_for); }));
   new (self) PythonLoader(dataset, world_size, rank, options, calls_python);
+}
+
+// As `headpond profile --json` has its rows.
+std::string profile_of_loader(const PythonLoader& self, int view, int order_by) {
+  constexpr std::array kViews = {ProfileView::op, ProfileView::scope, ProfileView::stage};
+  JsonWriter json;
+  write_profile(json, value(profile_of(self.stats(), {.view = kViews.at(static_cast<size_t>(view)),
+                                                      .order_by = static_cast<ProfileOrder>(order_by)})));
+  return std::string(json.text());
 }
 
 int traverse_loader(PyObject* self, visitproc visit, void* arg) noexcept {
@@ -57,6 +70,7 @@ void add_loader(nb::module_& module) {
       .def("state", &PythonLoader::state)
       .def("stats", stats_of)
       .def("diagnose", &PythonLoader::diagnose)
+      .def("profile", profile_of_loader)
       .def("pause", &PythonLoader::pause)
       .def("returned", &PythonLoader::returned)
       .def_prop_ro("epoch_left", &PythonLoader::epoch_left)

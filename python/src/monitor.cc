@@ -72,8 +72,8 @@ void add_verdict(nb::module_& module) {
       .def("__str__", text_of)
       .def("__repr__", text_of);
   module.def("diagnose_queue", [](const PythonQueue& queue, const QueueSummary& summary, const WaitSummary& waits,
-                                  int64_t batch, int64_t producers) {
-    return diagnose(queue.queue(), summary, waits, {.batch = batch, .producers = producers});
+                                  int64_t batch, int64_t producers, int64_t memory) {
+    return diagnose(queue.queue(), summary, waits, {.batch = batch, .producers = producers, .memory = memory});
   });
 }
 

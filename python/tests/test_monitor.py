@@ -59,6 +59,18 @@ def test_a_loaders_verdict():
     loader.pause()
 
 
+def test_a_loaders_profile():
+    loader = hp.Loader(hp.range(400).map(lambda x: time.sleep(0.002) or x, output=(hp.i64, ())).batch(2), threads=1)
+    for _ in loader:
+        pass
+    rows = loader.profile()
+    assert rows[0]["name"] == "map" and rows[0]["share"] > 0.5 and rows[0]["calls"] == 400, rows
+    assert [row["name"] for row in loader.profile("scope")][:2] == ["range", "map"]
+    assert [row["name"] for row in loader.profile("stage", "peak")] == ["range|map|batch"]
+    with pytest.raises(hp.InvalidArgumentError, match="views op, scope, stage"):
+        loader.profile("operator")
+
+
 def verdict_of(loader, step):
     """Once as much was seen as an answer needs: on a busy machine the start alone may take seconds, which do not count."""
     began, look = time.monotonic(), 3
@@ -208,7 +220,7 @@ def test_a_queues_verdict_events_and_waits(tmp_path):
             waits, fill = account.summary(), watched.summary()
             assert waits.calls == 61 and 0 <= waits.wait_share <= 1 and waits.work_ns >= 60 * 500_000
             assert fill.samples > 0
-            verdict = hp.diagnose(queue, watched, account, batch=1, producers=1)
+            verdict = hp.diagnose(queue, watched, account, batch=1, producers=1, memory=1 << 20)
             assert verdict.code in {"none", "device_bound", "startup", "min_fill_too_large", "window_too_small", "serial_stage"}
             watched.close()
             assert watched.summary().samples >= fill.samples

@@ -20,13 +20,39 @@ double by_model(const Question& q) {
   return off <= 0.1 ? 1 : off <= 0.25 ? 0.7 : 0.4;
 }
 
-// The largest demand against the second one.
+struct Demand {
+  const char* of;
+  double seconds;  // A step.
+};
+
+// The two largest ones.
+std::array<Demand, 2> largest_demands(const Model& m) {
+  std::array<Demand, 5> all = {{{"the program's own step", m.program},
+                                {"computing", (m.cpu + m.program_cpu) / std::max(m.processors, 1.0)},
+                                {"calls that wait", m.blocked / std::max(m.may_block, 1.0)},
+                                {"work on one thread at a time", m.serial},
+                                {"moving bytes", m.bandwidth}}};
+  std::stable_sort(all.begin(), all.end(), [](const Demand& a, const Demand& b) { return a.seconds > b.seconds; });
+  return {all[0], all[1]};
+}
+
+constexpr double kClearDemand = 1.25, kAlikeDemands = 1.05;
+
+double ratio_of(const std::array<Demand, 2>& demands) {
+  return demands[1].seconds > 0 ? demands[0].seconds / demands[1].seconds : 10;
+}
+
 double by_demand(const Model& m) {
-  std::array demands = {m.program, (m.cpu + m.program_cpu) / std::max(m.processors, 1.0),
-                        m.blocked / std::max(m.may_block, 1.0), m.serial, m.bandwidth};
-  std::sort(demands.begin(), demands.end(), std::greater<>());
-  const double ratio = demands[1] > 0 ? demands[0] / demands[1] : 10;
-  return ratio >= 1.25 ? 1 : ratio >= 1.05 ? 0.8 : 0.5;
+  const double ratio = ratio_of(largest_demands(m));
+  return ratio >= kClearDemand ? 1 : ratio >= kAlikeDemands ? 0.8 : 0.5;
+}
+
+// Both demands, where the larger one is not clearly larger; else empty.
+std::string two_alike(const Rule& rule, const Question& q) {
+  const auto demands = largest_demands(q.model);
+  if (rule.sureness != Sureness::by_model || ratio_of(demands) >= kClearDemand) return "";
+  return fmt::format("two parts limit about equally: {} needs {:.1f} ms a step, {} {:.1f} ms", demands[0].of,
+                     1e3 * demands[0].seconds, demands[1].of, 1e3 * demands[1].seconds);
 }
 
 // Both halves of the last steps are alike.
@@ -153,6 +179,7 @@ Verdict judge(const Figures& figures) {
     verdict.evidence = std::move(found->evidence);
     verdict.changes = worth_telling(std::move(found->changes), rule, question);
     verdict.findings = std::move(found->findings);
+    if (std::string both = two_alike(rule, question); !both.empty()) verdict.findings.push_back(std::move(both));
     if (rule.code == ReasonCode::machine_busy) {
       std::string more = what_else_holds(all.subspan(static_cast<size_t>(&rule - all.data()) + 1), question);
       if (!more.empty()) verdict.findings.push_back(std::move(more));

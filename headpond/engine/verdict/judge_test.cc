@@ -63,6 +63,10 @@ TEST(Judge, IsLessSureOfTwoDemandsThatAreAlike) {
   figures.stages[0].totals.open = {
       .tasks = 400, .wall_ns = 400 * 58 * kMsNs, .cpu_ns = 400 * 1 * kMsNs, .blocked_ns = 400 * 57 * kMsNs};
   EXPECT_LT(judge(figures).confidence, 1);
+  EXPECT_THAT(judge(figures).findings,
+              testing::ElementsAre("two parts limit about equally: computing needs 64.5 ms a step, work on one "
+                                   "thread at a time 58.0 ms"));
+  EXPECT_THAT(judge(run_of(44, 128)).findings, testing::IsEmpty()) << "control: one demand is clearly the largest";
 }
 
 // Others have a processor, and a fifth of its tasks' time they wait for one.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -124,30 +125,47 @@ void add(const OperatorMemory& memory, ProfileRow& row) {
   row.peak_bytes += memory.peak;
 }
 
-// Each row has the memory of its operator; the first row of a stage also that of operators which were not measured by
-// themselves. What runs in no stage gets a row if it held anything.
-void add_memory(const LoaderStats& stats, std::vector<ProfileRow>& rows) {
-  std::vector<std::optional<size_t>> place(stats.memory.size());
+// For each operator in `memory` the index of its row, if it has one. Of several of one name in a stage, the last row is
+// that of the last operator.
+std::vector<std::optional<size_t>> rows_of(const std::vector<OperatorMemory>& memory,
+                                           const std::vector<ProfileRow>& rows) {
+  std::vector<std::optional<size_t>> found(memory.size());
   for (size_t r = rows.size(); r-- > 0;) {
-    for (size_t i = place.size(); i-- > 0;) {
-      if (place[i] || stats.memory[i].stage != rows[r].stage || stats.memory[i].op != rows[r].name) continue;
-      place[i] = r;
+    for (size_t i = found.size(); i-- > 0;) {
+      if (found[i] || memory[i].stage != rows[r].stage || memory[i].op != rows[r].name) continue;
+      found[i] = r;
       break;
     }
   }
-  for (size_t i = 0; i < place.size(); ++i) {
+  return found;
+}
+
+// Each row has the memory of its operator, and a stage that has one row all of its memory. An operator that no sample
+// saw gets a row if it held anything: after the one before it in its stage, or at the end if it runs in none.
+void add_memory(const LoaderStats& stats, std::vector<ProfileRow>& rows) {
+  const std::vector<std::optional<size_t>> found = rows_of(stats.memory, rows);
+  std::vector<std::pair<size_t, ProfileRow>> more;  // A row, and the index of the row after it.
+  for (size_t i = 0; i < found.size(); ++i) {
     const OperatorMemory& one = stats.memory[i];
-    if (place[i]) {
-      add(one, rows[*place[i]]);
+    if (found[i]) {
+      add(one, rows[*found[i]]);
       continue;
     }
-    const auto same = std::find_if(rows.begin(), rows.end(),
-                                   [&](const auto& row) { return !one.stage.empty() && row.stage == one.stage; });
-    if (same != rows.end()) {
-      add(one, *same);
+    const auto first = std::find_if(rows.begin(), rows.end(),
+                                    [&](const auto& row) { return !one.stage.empty() && row.stage == one.stage; });
+    if (first != rows.end() && first->name == first->stage) {
+      add(one, *first);
     } else if (one.peak > 0) {
-      add(one, rows.emplace_back(ProfileRow{.name = one.op, .stage = one.stage}));
+      auto index = static_cast<size_t>(first - rows.begin());
+      for (size_t j = 0; j < i && first != rows.end(); ++j) {
+        if (found[j] && stats.memory[j].stage == one.stage) index = std::max(index, *found[j] + 1);
+      }
+      add(one, more.emplace_back(index, ProfileRow{.name = one.op, .stage = one.stage}).second);
     }
+  }
+  std::stable_sort(more.begin(), more.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (auto one = more.rbegin(); one != more.rend(); ++one) {
+    rows.insert(rows.begin() + static_cast<std::ptrdiff_t>(one->first), std::move(one->second));
   }
 }
 

@@ -102,6 +102,24 @@ TEST(Profile, RowsHaveTheMemoryOfTheirOperators) {
               ElementsAre("map|map|batch 7 70", "cache 5 50", "read 3 30"));
 }
 
+// What batch puts into place has no sample, but memory.
+TEST(Profile, AnOperatorWithoutASampleHasItsOwnMemory) {
+  LoaderStats stats = stats_of();
+  stats.stages[1].operators = {{.op = "idx", .ns = 1}, {.op = "decode", .ns = 2}};
+  stats.memory = {{"idx", "read", 1, 10},           {"frozen", "read", 0, 0},        {"crop", "read", 2, 20},
+                  {"decode", "read", 3, 30},        {"map", "map|map|batch", 4, 40}, {"map", "map|map|batch", 5, 50},
+                  {"batch", "map|map|batch", 6, 60}};
+  std::vector<std::string> all;
+  const auto rows = profile_of(stats, {.view = ProfileView::scope}).value();
+  for (const ProfileRow& row : rows) {
+    all.push_back(row.name + " " + std::to_string(row.held_bytes) + " " + std::to_string(row.peak_bytes));
+  }
+  EXPECT_THAT(all, ElementsAre("idx 1 10", "crop 2 20", "decode 3 30", "map 4 40", "map 5 50", "batch 6 60"));
+  const auto stages = profile_of(stats, {.view = ProfileView::stage}).value();
+  ASSERT_EQ(stages.size(), 2U);
+  EXPECT_EQ(stages[0].peak_bytes, 150) << "a stage's row has all of its memory";
+}
+
 TEST(Profile, OperatorsOfOneNameAreOne) {
   const auto rows = profile_of(stats_of(), {.view = ProfileView::op}).value();
   ASSERT_EQ(rows.size(), 2U);

@@ -392,8 +392,9 @@ Holds bandwidth_bound(const Question& q) {
   Model now = q.model;
   now.blocked = 0;
   now.bandwidth = 1 / std::max(measured_rate(q.figures), 1e-9);
-  finding.changes.push_back(change({q.figures, q.limiting, now},
-                                   "read half as many bytes: smaller types, compression, a cache", "", "", fewer));
+  finding.changes.push_back(
+      change({q.figures, q.limiting, now},
+             "read half as many bytes: compression, a cache, or smaller types, which alter values", "", "", fewer));
   return finding;
 }
 
@@ -415,6 +416,13 @@ Holds latency_bound(const Question& q) {
   return finding;
 }
 
+std::string size_text(double bytes) {
+  return bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
+}
+
+// Elements of an epoch that its first operators make; 0: unknown.
+double elements_of(const StageFigures& stage) { return share(stage.prefix_bytes, stage.prefix_element_bytes); }
+
 // The first operators draw no random number and are made again in each epoch: a cache after them, in memory or on disk,
 // leaves them out, and its bytes are copied instead.
 void add_cache(const Question& q, std::vector<Change>& changes) {
@@ -431,11 +439,10 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
   if (all <= 0 || prefix <= 0) return;
   const auto last = static_cast<size_t>(std::min<int64_t>(stage.prefix_operators, std::ssize(stage.operators)) - 1);
   const bool in_memory = stage.prefix_bytes <= budget;
-  const double bytes = stage.prefix_bytes;
-  const std::string size =
-      bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
-  std::string what = fmt::format("{} after {} ({} that each epoch makes again)", in_memory ? "a cache" : "a snapshot",
-                                 stage.operators[last].op, size);
+  const double write_s = in_memory ? 0 : seconds(prefix * elements_of(stage)) / std::max(q.model.processors, 1.0);
+  std::string what = fmt::format("{} after {} ({} that each epoch makes again{})", in_memory ? "a cache" : "a snapshot",
+                                 stage.operators[last].op, size_text(stage.prefix_bytes),
+                                 write_s > 0 ? fmt::format("; written once, in {:.1f} minutes", write_s / 60) : "");
   const double own = seconds(q.figures.per_step(stage.totals.open.cpu_ns + stage.totals.make.cpu_ns));
   const double elements = q.figures.per_step(static_cast<double>(stage.totals.elements));
   const double read = stage.prefix_element_bytes * elements;

@@ -261,6 +261,7 @@ TEST(Rules, CallsThatShareSomethingAreTooSlowTogether) {
   EXPECT_THAT(judge(shared).findings, testing::Not(testing::Contains(testing::HasSubstr("read from files"))));
   shared.stages[0].totals.read_bytes = shared.steps * 3'000'000;
   EXPECT_THAT(judge(shared).findings, testing::Contains(testing::HasSubstr("MB read from files")));
+  EXPECT_THAT(judge(shared).changes.at(0).what, testing::HasSubstr("smaller types, which alter values"));
   EXPECT_EQ(code_of(alone), ReasonCode::latency_bound);
   EXPECT_EQ(code_of(shared, [](Figures& f) { f.stages[0].crowding = 0.6; }), ReasonCode::none) << "neither";
 }
@@ -323,7 +324,12 @@ TEST(Rules, WhatIsMadeAgainInEveryEpochCanBeKept) {
   EXPECT_THAT(judge(figures).changes[0].what,
               testing::HasSubstr("a cache after map (100 MB that each epoch makes again)"));
   figures.stages[0].prefix_bytes = 1e10;
-  EXPECT_THAT(judge(figures).changes[0].what, testing::HasSubstr("a snapshot after map (10000 MB"));
+  EXPECT_THAT(judge(figures).changes[0].what,
+              testing::HasSubstr("a snapshot after map (10000 MB that each epoch makes again)"));
+  figures.stages[0].operators = {{"read", 1e6}, {"map", 11e6}};
+  figures.stages[0].prefix_element_bytes = 1e5;  // 100,000 elements of 12 ms, on two threads.
+  EXPECT_THAT(judge(figures).changes[0].what,
+              testing::HasSubstr("(10000 MB that each epoch makes again; written once, in 10.0 minutes)"));
   figures.repeats = false;
   EXPECT_THAT(judge(figures).changes[0].what, "one more processor") << "nothing is made twice";
 }

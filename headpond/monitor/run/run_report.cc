@@ -35,7 +35,7 @@ h1{font-size:1.5rem;margin:.2rem 0}h2{font-size:1.15rem;margin:1.6rem 0 .4rem}p{
 .key span{display:inline-block;margin-right:1rem}.key i{display:inline-block;width:.8rem;height:.8rem;margin-right:.3rem;vertical-align:-.05rem}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:.8rem}figure{margin:0;background:var(--box);padding:.5rem}
 figcaption{font-size:.85rem;color:var(--soft);overflow-wrap:anywhere}figure svg{display:block;width:100%;height:3rem}
-.plan{max-width:100%;height:auto}.scroll{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
+.plan{max-width:100%;height:auto}.scroll{overflow-x:auto;margin-bottom:.8rem}table{border-collapse:collapse;font-size:.9rem}
 th,td{text-align:left;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);vertical-align:top}
 td.n,th.n{text-align:right}td.n{white-space:nowrap}pre{overflow-x:auto;background:var(--box);padding:.6rem;font-size:.85rem}
 polyline{fill:none;stroke:var(--busy);stroke-width:1.5;vector-effect:non-scaling-stroke}text{fill:var(--text);font:13px system-ui,sans-serif}
@@ -172,15 +172,16 @@ std::string kinds_table(const StepStats& steps) {
 
 // ---- the plan
 
-// `at_once`: threads' worth of work; `most`: what the fullest colour stands for.
+// `at_once`: threads' worth of work, below 0: not known; `most`: what the fullest colour stands for.
 std::string box(const std::string& name, double at_once, double most, bool limits, size_t place) {
   const double top = 4 + 54 * static_cast<double>(place);
+  const std::string work = at_once < 0 ? "not measured by itself" : fmt::format("{:.2f} threads at once", at_once);
   std::string svg = fmt::format(
       "<rect x=\"4\" y=\"{0}\" width=\"512\" height=\"40\" rx=\"4\" fill=\"var(--busy)\" fill-opacity=\"{1:.2f}\" "
       "stroke=\"var(--{2})\" stroke-width=\"{3}\"/>\n<text x=\"14\" y=\"{4}\">{5}</text>\n"
-      "<text x=\"14\" y=\"{6}\">{7:.2f} threads at once{8}</text>\n",
+      "<text x=\"14\" y=\"{6}\">{7}{8}</text>\n",
       top, 0.05 + 0.55 * std::clamp(at_once / most, 0.0, 1.0), limits ? "mark" : "line", limits ? 3 : 1, top + 17,
-      html_escaped(shortened(name)), top + 33, at_once, limits ? " — limits" : "");
+      html_escaped(shortened(name)), top + 33, work, limits ? " — limits" : "");
   if (place > 0) {
     svg += fmt::format("<path d=\"M260 {} v10 m-4 -5 l4 5 l4 -5\" fill=\"none\" stroke=\"var(--soft)\"/>\n", top - 14);
   }
@@ -201,7 +202,8 @@ std::string plan_svg(const PipelineRecord& pipeline) {
     const ProfileRow& row = (*rows)[i];
     const bool limits = !pipeline.verdict.stage.empty() && row.stage == pipeline.verdict.stage &&
                         (row.name == op || row.name == row.stage);
-    svg += box(row.name, row.self_s / pipeline.seconds, most, limits, i);
+    const bool is_measured = row.calls > 0 || row.self_s > 0;
+    svg += box(row.name, is_measured ? row.self_s / pipeline.seconds : -1, most, limits, i);
   }
   return svg + "</svg>\n<p class=\"soft\">From the source to the program; the fuller the colour, the busier.</p>\n";
 }

@@ -93,6 +93,14 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
 }
 
+TEST(RunReport, ThePlanHasOperatorsWithoutASampleToo) {
+  RunRecord run = run_of(3);
+  EXPECT_THAT(report_html(run), Not(HasSubstr("not measured by itself")));
+  run.pipelines[0].loader.memory = {
+      {"range", "range|map|batch", 0, 0}, {"map <&>", "range|map|batch", 0, 0}, {"batch", "range|map|batch", 0, 4096}};
+  EXPECT_THAT(report_html(run), HasSubstr(">batch</text>\n<text x=\"14\" y=\"145\">not measured by itself</text>"));
+}
+
 TEST(RunReport, TellsWhatThreadsTook) {
   RunRecord run = run_of(3);
   EXPECT_THAT(report_html(run), Not(HasSubstr("threads named")));
