@@ -41,8 +41,8 @@ std::array<bool, 2> BaselineDecoder::decode_two(const Work& first, const Work& s
   other.begin(second.file, second.options, second.take, &one);
   while (one.is_open_ && other.is_open_) {
     read_two(one.reader_, other.reader_);
-    if (one.reader_.state != RowState::open) one.end_row();
-    if (other.reader_.state != RowState::open) other.end_row();
+    if (one.reader_.state != RowState::open) one.end_part();
+    if (other.reader_.state != RowState::open) other.end_part();
   }
   one.decode_rows();
   other.decode_rows();
@@ -70,30 +70,42 @@ void BaselineDecoder::begin(std::span<const std::byte> file, const BaselineOptio
   options_.to_end = options.to_end || end == frame_.height;
   end_row_ = frame_.mcu_rows();
   if (!options_.to_end) end_row_ = std::min(end_row_, (last_row / together + 1) * together);
-  row_ = 0;
-  begin_row();
+  row_ = mcu_ = 0;
+  begin_part();
 }
 
-void BaselineDecoder::begin_row() {
-  const bool keeps = is_needed(row_);
-  if (keeps) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
-  reader_.begin_row(keeps ? blocks_ : passed_, coefficients_.data(), nullptr);
+// A part of the row: MCUs before those that are needed, they, or MCUs after them.
+void BaselineDecoder::begin_part() {
+  const bool is_kept = is_needed(row_) && mcu_ >= mcu_begin_ && mcu_ < mcu_end_;
+  if (is_kept) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});
+  int64_t end = frame_.mcus_across();
+  if (is_kept) {
+    end = mcu_end_;
+  } else if (is_needed(row_) && mcu_ < mcu_begin_) {
+    end = mcu_begin_;
+  }
+  const size_t first = static_cast<size_t>(mcu_) * blocks_of_mcu(),
+               count = static_cast<size_t>(end - mcu_) * blocks_of_mcu();
+  reader_.begin_row(std::span(blocks_).subspan(first, count), is_kept ? coefficients_.data() : nullptr, nullptr);
   is_open_ = reader_.state == RowState::open;
+  mcu_ = end;
 }
 
-// REQUIRES: the row isn't open.
-void BaselineDecoder::end_row() {
+// REQUIRES: the part isn't open.
+void BaselineDecoder::end_part() {
   is_open_ = false;
   if (reader_.state != RowState::whole) return;
+  if (mcu_ < frame_.mcus_across()) return begin_part();
+  mcu_ = 0;
   if (is_needed(row_) && !finish_row(row_, coefficients_.data())) return;
-  if (++row_ < end_row_) return begin_row();
+  if (++row_ < end_row_) return begin_part();
   is_done_ = !options_.to_end || reader_.take_end();
 }
 
 void BaselineDecoder::decode_rows() {
   while (is_open_) {
     read_row(reader_);
-    end_row();
+    end_part();
   }
 }
 
@@ -232,8 +244,6 @@ void BaselineDecoder::list_blocks(int64_t first, int64_t end) {
       }
     }
   }
-  passed_ = blocks_;
-  for (RowBlock& block : passed_) block.to = static_cast<uint32_t>(nowhere);
 }
 
 // False iff a coefficient is too large.

@@ -70,8 +70,8 @@ class BaselineDecoder {
   bool is_color() const { return frame_.count == 3 && options_.channels == 3; }
   void begin(std::span<const std::byte> file, const BaselineOptions& options, const TakeRow& take,
              const BaselineDecoder* other = nullptr);
-  void begin_row();
-  void end_row();
+  void begin_part();
+  void end_part();
   void decode_rows();
   bool open(std::span<const std::byte> file);
   void prepare();
@@ -97,9 +97,9 @@ class BaselineDecoder {
   size_t row_coefficients_ = 0;
   std::span<const std::byte> data_;      // Bytes of the scan.
   std::vector<RowBlock> blocks_;         // Blocks of a row of MCUs that is needed.
-  std::vector<RowBlock> passed_;         // Those of one that isn't.
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
   int64_t row_ = 0, end_row_ = 0;        // The row of MCUs that is read; the one after the last.
+  int64_t mcu_ = 0;                      // The first of the row that isn't begun.
   int64_t next_row_ = 0;                 // To be given.
   bool is_open_ = false;                 // There is a row to be read.
   bool is_done_ = false;

@@ -8,7 +8,10 @@ namespace {
 
 enum class Went : uint8_t { on, to_end, wrong };
 
+// `Keeps`, here and below: the reader has memory for the values.
+
 // Any symbol of a block.
+template <bool Keeps>
 [[gnu::always_inline]] inline Went take_one(EntropyReader& reader) {
   reader.bits.fill();
   const HuffmanTable& table = *reader.table;
@@ -26,22 +29,34 @@ enum class Went : uint8_t { on, to_end, wrong };
     value = take_value(reader.bits, static_cast<int>(symbol & 15));
   }
   if (reader.k > 63) return Went::wrong;
-  reader.to[kPlaces[reader.k]] = static_cast<int16_t>(value);
+  if constexpr (Keeps) reader.to[kPlaces[reader.k]] = static_cast<int16_t>(value);
   return ++reader.k < 64 ? Went::on : Went::to_end;
 }
 
+template <bool Keeps>
+auto next_look(const EntropyReader& reader) {
+  if constexpr (Keeps) {
+    return reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)];
+  } else {
+    return reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+  }
+}
+
 // What step() left: the last values of a block, or a symbol that its table doesn't have whole.
+template <bool Keeps>
 [[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
-  const ValuePair pair = reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)];
-  const uint32_t next = reader.k + pair.advance();
-  const bool is_end = pair.advance() >= ValuePair::kEnd ? next < ValuePair::kEnd + 64U : next == 64;
+  static_assert(ValuePair::kEnd == 64 && SkippedSymbols::kEnd == 64);
+  const auto look = next_look<Keeps>(reader);
+  // The last place must be taken, or the end follow before it.
+  const uint32_t next = reader.k + look.advance();
+  const bool is_end = next - 64 <= (look.advance() >= 64 ? 63U : 0U);
   if (!is_end) {
-    Went went = take_one(reader);
-    while (went == Went::on && !reader.table->has_pairs) went = take_one(reader);
+    Went went = take_one<Keeps>(reader);
+    while (went == Went::on && !reader.table->has_pairs) went = take_one<Keeps>(reader);
     return went;
   }
-  put(pair, reader.k, pair.advance() & 63, reader.to);
-  reader.bits.skip(static_cast<int>(pair.bits()));
+  if constexpr (Keeps) put(look, reader.k, look.advance() & 63, reader.to);
+  reader.bits.skip(static_cast<int>(look.bits()));
   return Went::to_end;
 }
 
@@ -63,6 +78,7 @@ bool meets(uint64_t position, const std::array<int32_t, 3>& dc, const ScanPoint&
   return interval == 0 || reader.mcus++ < interval || take_restart(reader);
 }
 
+template <bool Keeps>
 [[gnu::always_inline]] inline bool begin_block(EntropyReader& reader) {
   const RowBlock& block = *reader.block;
   if (block.begins_mcu && !begin_mcu(reader)) return false;
@@ -73,23 +89,70 @@ bool meets(uint64_t position, const std::array<int32_t, 3>& dc, const ScanPoint&
   reader.dc[block.component] = dc;
   reader.table = component.ac;
   reader.pairs = component.pairs;
-  reader.to = reader.memory + block.to;
-  reader.to[0] = static_cast<int16_t>(dc);
+  if constexpr (Keeps) {
+    reader.to = reader.memory + block.to;
+    reader.to[0] = static_cast<int16_t>(dc);
+  }
   reader.k = 1;
   return true;
 }
 
 // Where step() doesn't lead on. True iff it does then.
+template <bool Keeps>
 [[gnu::always_inline]] inline bool mend(EntropyReader& reader) {
-  Went went = take_last(reader);
+  Went went = take_last<Keeps>(reader);
   if (went == Went::to_end && ++reader.block == reader.end) {
     reader.state = reader.bits.is_past_end() ? RowState::wrong : RowState::whole;
     return false;
   }
-  if (went == Went::to_end) went = begin_block(reader) ? Went::on : Went::wrong;
+  if (went == Went::to_end) went = begin_block<Keeps>(reader) ? Went::on : Went::wrong;
   if (went == Went::on) return true;
   reader.state = RowState::wrong;
   return false;
+}
+
+// The loops work on copies: a reader whose address is known elsewhere isn't kept in registers.
+template <bool Keeps>
+void read_one(EntropyReader& reader) {
+  EntropyReader one = reader;
+  bool is_open = true;
+  while (is_open) {
+    one.bits.fill_all();
+    int steps = 0;
+    while (steps < kSteps && step<Keeps>(one)) ++steps;
+    if (steps < kSteps) [[unlikely]] {
+      is_open = mend<Keeps>(one);
+    }
+  }
+  reader = one;
+}
+
+template <bool FirstKeeps, bool SecondKeeps>
+void read_both(EntropyReader& first, EntropyReader& second) {
+  EntropyReader one = first, other = second;
+  bool are_open = true;
+  while (are_open) {
+    one.bits.fill_all();
+    other.bits.fill_all();
+    enum { neither, of_one, of_other } stop = neither;
+#pragma GCC unroll 4
+    for (int i = 0; i < kSteps && stop == neither; ++i) {
+      if (!step<FirstKeeps>(one)) {
+        stop = of_one;
+      } else if (!step<SecondKeeps>(other)) {
+        stop = of_other;
+      }
+    }
+    // Without the attributes the compiler keeps in registers what mend() needs, not what step() does.
+    if (stop == of_one) [[unlikely]] {
+      are_open = mend<FirstKeeps>(one);
+    }
+    if (stop == of_other) [[unlikely]] {
+      are_open = mend<SecondKeeps>(other);
+    }
+  }
+  first = one;
+  second = other;
 }
 
 }  // namespace
@@ -154,49 +217,22 @@ void EntropyReader::begin_row(std::span<const RowBlock> row, int16_t* values, co
   end = row.data() + row.size();
   memory = values;
   next_point = points;
-  state = begin_block(*this) ? RowState::open : RowState::wrong;
+  const bool has_begun = memory != nullptr ? begin_block<true>(*this) : begin_block<false>(*this);
+  state = has_begun ? RowState::open : RowState::wrong;
 }
 
-// The loops work on copies: a reader whose address is known elsewhere isn't kept in registers.
 void read_row(EntropyReader& reader) {
-  EntropyReader one = reader;
-  bool is_open = true;
-  while (is_open) {
-    one.bits.fill_all();
-    int steps = 0;
-    while (steps < kSteps && step(one)) ++steps;
-    if (steps < kSteps) [[unlikely]] {
-      is_open = mend(one);
-    }
-  }
-  reader = one;
+  if (reader.memory == nullptr) return read_one<false>(reader);
+  read_one<true>(reader);
 }
 
 void read_two(EntropyReader& first, EntropyReader& second) {
-  EntropyReader one = first, other = second;
-  bool are_open = true;
-  while (are_open) {
-    one.bits.fill_all();
-    other.bits.fill_all();
-    enum { neither, of_one, of_other } stop = neither;
-#pragma GCC unroll 4
-    for (int i = 0; i < kSteps && stop == neither; ++i) {
-      if (!step(one)) {
-        stop = of_one;
-      } else if (!step(other)) {
-        stop = of_other;
-      }
-    }
-    // Without the attributes the compiler keeps in registers what mend() needs, not what step() does.
-    if (stop == of_one) [[unlikely]] {
-      are_open = mend(one);
-    }
-    if (stop == of_other) [[unlikely]] {
-      are_open = mend(other);
-    }
+  if (first.memory == nullptr) {
+    if (second.memory == nullptr) return read_both<false, false>(first, second);
+    return read_both<true, false>(second, first);
   }
-  first = one;
-  second = other;
+  if (second.memory == nullptr) return read_both<true, false>(first, second);
+  read_both<true, true>(first, second);
 }
 
 }  // namespace headpond::jpeg_internal

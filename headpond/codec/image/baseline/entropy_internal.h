@@ -115,8 +115,9 @@ struct EntropyReader {
   ScanPoint point() const { return {bits.position(), dc}; }
   /// Goes on at `point`, before MCU number `mcu` of the scan. False iff the data are shorter.
   bool go_to(const ScanPoint& point, int64_t mcu);
-  /// Begins a row. `row` has its blocks, at least one; their quantized values, in the order of rows, go into `memory`,
-  /// which has zeros. `points`: the first of the index that a block of the row meets. All outlive its reading.
+  /// Begins a row, or a part of one. `row` has its blocks, at least one; their quantized values, in the order of rows,
+  /// go into `memory`, which has zeros; null: nowhere. `points`: the first of the index that a block of the row meets.
+  /// All outlive its reading.
   void begin_row(std::span<const RowBlock> row, int16_t* memory, const ScanPoint* points);
   /// True iff the image's end follows.
   bool take_end() { return !bits.is_past_end() && bits.take_marker(0xd9); }

@@ -48,6 +48,7 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 
 /// So many pairs can be taken after fill_all().
 inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
+static_assert(kSteps * HuffmanTable::kMostSkipped <= 56);
 
 // The last of `places` places from `k` on is the second value's.
 [[gnu::always_inline]] inline void put(ValuePair pair, size_t k, size_t places, int16_t* to) {
@@ -55,8 +56,23 @@ inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
   to[kPlaces[k + pair.first()]] = pair.first_value();  // Which may be the only one.
 }
 
+/// step() without memory.
+[[gnu::always_inline]] inline bool skip(EntropyReader& reader) {
+  const SkippedSymbols symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+  const uint32_t next = reader.k + symbols.advance();
+  if (next > 63) [[unlikely]] {
+    return false;
+  }
+  reader.bits.skip(static_cast<int>(symbols.bits()));
+  reader.k = next;
+  return true;
+}
+
 /// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false.
+/// `Keeps`: the reader has memory for them.
+template <bool Keeps>
 [[gnu::always_inline]] inline bool step(EntropyReader& reader) {
+  if constexpr (!Keeps) return skip(reader);
   const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
   const ValuePair pair = reader.pairs->values[look];
   const int bits = reader.pairs->bits[look];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "headpond/base/random.h"
@@ -191,15 +192,20 @@ struct Reading {
   friend bool operator==(const Reading&, const Reading&) = default;
 };
 
-// Reads rows until one is wrong.
+// Reads rows until one is wrong. `seed`: in parts, of which some are passed over.
 class RowReading {
  public:
-  explicit RowReading(const RandomScan& scan) : scan_(scan), reader(scan.frame, scan.data) { begin(); }
+  explicit RowReading(const RandomScan& scan, std::optional<uint64_t> seed = {})
+      : scan_(scan), reader(scan.frame, scan.data) {
+    if (seed) random_.emplace(*seed);
+    begin();
+  }
 
   bool is_open() const { return reader.state == RowState::open; }
   // After a row.
   void end() {
     if (reader.state != RowState::whole) return;
+    if (first_ < scan_.blocks.size()) return begin_part();
     made.values.insert(made.values.end(), row_.begin(), row_.end());
     made.point = reader.point();
     if (++rows_ < RandomScan::kRows) begin();
@@ -215,16 +221,27 @@ class RowReading {
  private:
   void begin() {
     row_.assign(scan_.blocks.size() * 64, 0);
-    reader.begin_row(scan_.blocks, row_.data(), nullptr);
+    first_ = 0;
+    begin_part();
+  }
+  void begin_part() {
+    const size_t left = scan_.blocks.size() - first_, count = random_ ? 1 + random_->below(left) : left;
+    const bool is_kept = !random_ || random_->below(2) == 0;
+    are_kept.insert(are_kept.end(), count, is_kept);
+    reader.begin_row(std::span(scan_.blocks).subspan(first_, count), is_kept ? row_.data() : nullptr, nullptr);
+    first_ += count;
   }
 
   const RandomScan& scan_;
   std::vector<int16_t> row_;
   int64_t rows_ = 0;
+  size_t first_ = 0;  // The first block of the row that isn't begun.
+  std::optional<Random> random_;
 
  public:
   EntropyReader reader;
   Reading made;
+  std::vector<bool> are_kept;  // By block.
 };
 
 // The same by the words of the standard, bit by bit.
@@ -326,6 +343,35 @@ TEST(EntropyReader, ReadsTheSameBesideAnother) {
     different += one.made != other.made;
   }
   EXPECT_GT(different, 300) << "the control: two scans differ";
+}
+
+// As if the blocks that were passed over had been read into memory that has zeros now.
+Reading without_passed(Reading reading, const std::vector<bool>& are_kept) {
+  for (size_t i = 0; i < reading.values.size(); ++i) {
+    if (!are_kept[i / 64]) reading.values[i] = 0;
+  }
+  return reading;
+}
+
+TEST(EntropyReader, PassesOverBlocksAsItReadsThem) {
+  size_t wrong = 0, passed = 0;
+  for (uint64_t seed = 0; seed < 500; ++seed) {
+    const auto first = std::make_unique<RandomScan>(seed), second = std::make_unique<RandomScan>(seed + 1'000);
+    RowReading one(*first, seed), other(*second, seed + 1);
+    while (one.is_open() && other.is_open()) {
+      read_two(one.reader, other.reader);
+      one.end();
+      other.end();
+    }
+    one.finish();
+    other.finish();
+    ASSERT_EQ(one.made, without_passed(read_alone(*first), one.are_kept)) << seed;
+    ASSERT_EQ(other.made, without_passed(read_alone(*second), other.are_kept)) << seed;
+    wrong += one.made.state == RowState::wrong ? 1 : 0;
+    passed += static_cast<size_t>(std::ranges::count(one.are_kept, false));
+  }
+  EXPECT_GT(wrong, 50U);
+  EXPECT_GT(passed, 10'000U);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -91,6 +92,39 @@ class SecondPieces {
       std::make_unique_for_overwrite<ValuePair[]>(size_t{1} << HuffmanTable::kLookBits);
   std::array<bool, HuffmanTable::kLookBits> has_ = {};
 };
+
+// The symbol that an entry of HuffmanTable::look begins with.
+struct Symbol {
+  uint32_t code_bits = 0, bits = 0;  // Of the code; of the value too. 0: the code is longer than the table looks.
+  uint32_t places = 0;
+  bool is_end = false;
+};
+
+Symbol symbol_of(uint32_t entry) {
+  const uint32_t bits = entry & 255, byte = entry >> 8 & 255;
+  const int32_t value = static_cast<int32_t>(entry) >> 16;
+  if (bits == 0) return {};
+  if (value != 0)
+    return {bits - static_cast<uint32_t>(std::bit_width(static_cast<uint32_t>(std::abs(value)))), bits, byte + 1};
+  const uint32_t size = byte & 15;
+  if (size == 0 && byte != 0xf0) return {bits, bits, 0, true};
+  return {bits, bits + size, (byte >> 4) + 1};
+}
+
+// `bits`: kLookBits of them, the first kSkipBits of which count.
+SkippedSymbols skipped_of(const HuffmanTable& table, uint32_t bits) {
+  uint32_t taken = 0, places = 0;
+  while (taken < HuffmanTable::kSkipBits) {
+    const Symbol symbol = symbol_of(table.look[(bits << taken) & (table.look.size() - 1)]);
+    const bool is_whole = symbol.bits > 0 && taken + symbol.code_bits <= HuffmanTable::kSkipBits;
+    if (!is_whole || taken + symbol.bits > HuffmanTable::kMostSkipped) break;
+    if (places + symbol.places > SkippedSymbols::kMostPlaces) break;
+    taken += symbol.bits;
+    places += symbol.places;
+    if (symbol.is_end) return {taken, places + SkippedSymbols::kEnd};
+  }
+  return taken == 0 ? SkippedSymbols() : SkippedSymbols(taken, places);
+}
 
 constexpr ValuePair kNothing = {0, ValuePair::kNone, 0, 0, 0};
 constexpr auto kNoPairs = [] {
@@ -298,6 +332,11 @@ void HuffmanTable::make_pairs() {
     for (const ValuePair other : second.of(kLookBits - piece.bits)) values[i++] = first + other;
   }
   std::ranges::transform(values, pairs.bits.begin(), [](ValuePair pair) { return static_cast<uint8_t>(pair.bits()); });
+  make_skips();
+}
+
+void HuffmanTable::make_skips() {
+  for (uint32_t i = 0; i < pairs.skips.size(); ++i) pairs.skips[i] = skipped_of(*this, i << (kLookBits - kSkipBits));
 }
 
 bool HuffmanTable::is_same(const HuffmanTable& other) const {

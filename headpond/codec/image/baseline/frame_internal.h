@@ -51,6 +51,30 @@ class ValuePair {
   uint32_t word_ = 0;
 };
 
+/// What some bits of a block begin with, whole symbols, without their values.
+class SkippedSymbols {
+ public:
+  /// Part of advance() if the block's end is the last symbol.
+  static constexpr uint32_t kEnd = 64;
+  /// advance() if there is no symbol whole.
+  static constexpr uint32_t kNone = 128;
+  /// As a block has but 63 places for them.
+  static constexpr uint32_t kMostPlaces = 63;
+
+  constexpr SkippedSymbols() = default;
+  constexpr SkippedSymbols(uint32_t bits, uint32_t advance) : word_(static_cast<uint16_t>(bits | advance << 6)) {}
+
+  /// To be taken; 0 to 63.
+  uint32_t bits() const { return word_ & 63; }
+  /// How many places of the zigzag order they fill.
+  uint32_t advance() const { return word_ >> 6; }
+
+  friend bool operator==(const SkippedSymbols&, const SkippedSymbols&) = default;
+
+ private:
+  uint16_t word_ = kNone << 6;
+};
+
 /// A Huffman table, looked up by the next kLookBits bits. An entry of `look` has in its lowest byte the number of bits
 /// to take, 0 iff the code is longer. If they hold a coefficient too, its value is in the upper half, and in the
 /// second byte the zeros before it; else the upper half is 0 and the second byte is the symbol.
@@ -70,19 +94,23 @@ struct HuffmanTable {
   static constexpr int kDifferenceBits = 12;
   std::array<int16_t, size_t{1} << kDifferenceBits> differences;
 
+  static constexpr int kSkipBits = 11, kMostSkipped = 14;
   /// For a table of coefficients, by the bits of `look`.
   struct Pairs {
     std::array<ValuePair, size_t{1} << kLookBits> values;
     /// Their bits() again: the next look waits for these only. They take 8 KiB, so they stay near the processor; the
     /// values take 32.
     std::array<uint8_t, size_t{1} << kLookBits> bits;
+    /// By the next kSkipBits bits: symbols whose codes are whole in them, and which take at most kMostSkipped with
+    /// their values.
+    std::array<SkippedSymbols, size_t{1} << kSkipBits> skips;
   };
   Pairs pairs;
   bool has_pairs = false;
   size_t used_bytes = 0;  ///< Bytes of the scans for which pairs were asked.
   /// `pairs`, or for a few bytes of a scan some without any: to make them would take longer than they save.
   const Pairs* pairs_for(size_t bytes);
-  void make_pairs();
+  void make_pairs();  ///< And `skips`.
 
   /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it. Quick where they are
   /// those of the file before.
@@ -92,6 +120,7 @@ struct HuffmanTable {
 
  private:
   void make_differences();
+  void make_skips();
 };
 
 /// Factors of the values of a block, row by row.

@@ -57,6 +57,28 @@ TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   EXPECT_EQ(pair_of(table, 0b10100111111), ValuePair(5, 32 + kEnd, 15, 0, 0));
 }
 
+TEST(HuffmanTable, HasTheSymbolsThatCanBePassedOver) {
+  HuffmanTable table;
+  ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
+  EXPECT_EQ(table.pairs_for(10)->skips[0], SkippedSymbols()) << "few bytes";
+  table.make_pairs();
+  constexpr uint32_t kEnd = SkippedSymbols::kEnd;
+  const auto& skips = table.pairs.skips;
+  EXPECT_EQ(skips[0b01111111111], SkippedSymbols(1, kEnd)) << "0";
+  EXPECT_EQ(skips[0b10110111111], SkippedSymbols(5, 2 + kEnd)) << "10 11, 0";
+  EXPECT_EQ(skips[0b10111000101], SkippedSymbols(12, 6)) << "10 11, 10 00, 10 1 and a bit more";
+  EXPECT_EQ(skips[0b10111000010], SkippedSymbols(9, 4 + kEnd)) << "10 11, 10 00, 0";
+  EXPECT_EQ(skips[0b11000000000], SkippedSymbols(14, 1)) << "a value of 11 bits";
+  EXPECT_EQ(skips[0b10111100000], SkippedSymbols(4, 2)) << "it would be the fifth to the eighteenth bit";
+  EXPECT_EQ(skips[0b11100000000], SkippedSymbols()) << "no code";
+  Codes codes;
+  codes.values[1] = std::byte{0xf0};
+  ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+  table.make_pairs();
+  EXPECT_EQ(skips[0b10101001111], SkippedSymbols(7, 48 + kEnd));
+  EXPECT_EQ(skips[0b10101010011], SkippedSymbols(6, 48)) << "a block has no 64 places after the first";
+}
+
 TEST(ValuePair, HoldsItsFields) {
   for (const int32_t first : {-127, -1, 0, 1, 127}) {
     for (const int32_t second : {-63, -1, 0, 1, 63}) {

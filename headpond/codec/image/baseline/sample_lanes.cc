@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+
 #include "headpond/codec/image/baseline/sample_loops_internal.h"
 #include "headpond/codec/image/baseline/samples_internal.h"
 
@@ -29,6 +31,7 @@ using HalfBytes = hn::Rebind<uint8_t, Halves>;
 using Bytes = hn::Repartition<uint8_t, Halves>;
 using H = hn::Vec<Halves>;
 using I = hn::Vec<Ints>;
+using HalfBytesOf = hn::Vec<HalfBytes>;
 
 constexpr size_t kBlocks = HWY_MAX_BYTES >= 32 ? 2 : 1;
 constexpr size_t kLanes = 8 * kBlocks;
@@ -68,16 +71,22 @@ HWY_INLINE Pair scaled(H values) {
 }
 
 template <int Shift>
-HWY_INLINE H descaled(Pair values) {
+HWY_INLINE Pair with_half(Pair values) {
   const I half = hn::Set(Ints(), 1 << (Shift - 1));
-  return hn::ReorderDemote2To(Halves(), hn::ShiftRight<Shift>(hn::Add(values.lower, half)),
-                              hn::ShiftRight<Shift>(hn::Add(values.upper, half)));
+  return values + Pair{half, half};
+}
+
+// Of values with_half().
+template <int Shift>
+HWY_INLINE H descaled(Pair values) {
+  return hn::ReorderDemote2To(Halves(), hn::ShiftRight<Shift>(values.lower), hn::ShiftRight<Shift>(values.upper));
 }
 
 template <int Shift>
 HWY_INLINE void invert_lines(H (&v)[8]) {
   using Dct = ji::DctFactors;
-  const Pair sum = scaled(hn::Add(v[0], v[4])), difference = scaled(hn::Sub(v[0], v[4]));
+  const Pair sum = with_half<Shift>(scaled(hn::Add(v[0], v[4])));
+  const Pair difference = with_half<Shift>(scaled(hn::Sub(v[0], v[4])));
   const Pair even = interleaved(v[2], v[6]), low = dot(even, Dct::kEven[0]), high = dot(even, Dct::kEven[1]);
   const Pair shared = interleaved(hn::Add(v[7], v[3]), hn::Add(v[5], v[1]));
   const Pair a = dot(shared, Dct::kShared[0]), b = dot(shared, Dct::kShared[1]);
@@ -116,6 +125,18 @@ HWY_INLINE void transpose(H (&v)[8]) {
   }
 }
 
+HWY_INLINE HalfBytesOf samples_of(H values) {
+  return hn::DemoteTo(HalfBytes(), hn::SaturatedAdd(values, hn::Set(Halves(), 128)));
+}
+
+// Without each block's first value.
+HWY_INLINE H without_first(H values) {
+  static constexpr int16_t kRest[8] = {0, -1, -1, -1, -1, -1, -1, -1};
+  return hn::And(values, hn::LoadDup128(Halves(), kRest));
+}
+
+HWY_INLINE H twice(const int16_t* line) { return hn::LoadDup128(Halves(), line); }
+
 HWY_INLINE H both(const int16_t* first, [[maybe_unused]] const int16_t* second) {
   const hn::Full128<int16_t> line;
 #if HWY_MAX_BYTES >= 32
@@ -125,25 +146,41 @@ HWY_INLINE H both(const int16_t* first, [[maybe_unused]] const int16_t* second) 
 #endif
 }
 
-// kBlocks blocks, whose squares are neighbours. Returns what is not 0 where a coefficient is too large.
+// How far the values' sizes are above `most`, of lanes where one of them is.
+HWY_INLINE H above(H values, const int16_t* most) {
+  const H sizes = hn::Max(values, hn::SaturatedSub(hn::Zero(Halves()), values));
+  return hn::SaturatedSub(sizes, twice(most));
+}
+
+// The sample of blocks that have a first value alone: what both invert_lines() make of it.
+HWY_INLINE HalfBytesOf flat(H values) {
+  const H doubled = hn::SaturatedAdd(values, values);
+  const H scaled = hn::SaturatedAdd(doubled, doubled), half = hn::Set(Halves(), 16);
+  return samples_of(hn::ShiftRight<5>(hn::SaturatedAdd(hn::Broadcast<0>(scaled), half)));
+}
+
+// kBlocks blocks, whose squares are neighbours. Returns what is above 0 where a coefficient is too large.
 HWY_INLINE H invert_blocks(const int16_t* first, const int16_t* second, const ji::Quantizer& quantizer, uint8_t* to,
                            size_t stride) {
-  H v[8], excess = hn::Zero(Halves());
+  H v[8], excess = hn::Zero(Halves()), others = hn::Zero(Halves());
   for (size_t i = 0; i < 8; ++i) {
-    const int16_t *const factors = &quantizer.factors[8 * i], *const most = &quantizer.most[8 * i];
-    const H value = both(first + 8 * i, second + 8 * i);
-    const H size = hn::Max(value, hn::SaturatedSub(hn::Zero(Halves()), value));
-    excess = hn::Or(excess, hn::VecFromMask(Halves(), hn::Gt(size, both(most, most))));
-    v[i] = hn::Mul(value, both(factors, factors));
+    v[i] = both(first + 8 * i, second + 8 * i);
+    others = hn::Or(others, i == 0 ? without_first(v[0]) : v[i]);
+  }
+  if (hn::AllTrue(Halves(), hn::Eq(others, hn::Zero(Halves())))) {
+    const auto samples = flat(hn::Mul(v[0], twice(quantizer.factors.data())));
+    for (size_t i = 0; i < 8; ++i) hn::StoreU(samples, HalfBytes(), to + i * stride);
+    return above(v[0], quantizer.most.data());
+  }
+  for (size_t i = 0; i < 8; ++i) {
+    excess = hn::Max(excess, above(v[i], &quantizer.most[8 * i]));
+    v[i] = hn::Mul(v[i], twice(&quantizer.factors[8 * i]));
   }
   invert_lines<ji::kFirstShift>(v);
   transpose(v);
   invert_lines<ji::kSecondShift>(v);
   transpose(v);
-  const H middle = hn::Set(Halves(), 128);
-  for (size_t i = 0; i < 8; ++i) {
-    hn::StoreU(hn::DemoteTo(HalfBytes(), hn::SaturatedAdd(v[i], middle)), HalfBytes(), to + i * stride);
-  }
+  for (size_t i = 0; i < 8; ++i) hn::StoreU(samples_of(v[i]), HalfBytes(), to + i * stride);
   return excess;
 }
 
@@ -152,9 +189,9 @@ bool invert(const int16_t* blocks, const ji::Quantizer& quantizer, size_t count,
   for (size_t b = 0; b < count; b += kBlocks) {
     const int16_t* const first = blocks + 64 * b;
     const int16_t* const second = b + 1 < count ? first + 64 : first;
-    excess = hn::Or(excess, invert_blocks(first, second, quantizer, to + 8 * b, stride));
+    excess = hn::Max(excess, invert_blocks(first, second, quantizer, to + 8 * b, stride));
   }
-  return hn::AllTrue(Halves(), hn::Eq(excess, hn::Zero(Halves())));
+  return hn::AllFalse(Halves(), hn::Gt(excess, hn::Zero(Halves())));
 }
 
 // Calls `step(i)` for each vector of values from `i` on; the last may begin inside the one before. Returns where values
@@ -221,16 +258,68 @@ HWY_INLINE H part_of(H value, int factor) {
   return hn::ShiftRight<1>(hn::Add(hn::MulHigh(hn::Add(value, value), by), hn::Set(Halves(), 1)));
 }
 
-void to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size, uint8_t* to) {
+// Of kLanes pixels; values below 0 and above 255 are not cut yet.
+struct Rgb {
+  H red, green, blue;
+};
+
+HWY_INLINE Rgb rgb_of(const uint8_t* y, const uint8_t* cb, const uint8_t* cr) {
   static constexpr int16_t kGreen[2] = {ji::kGreenOfBlue, ji::kGreenOfRed};
   const H middle = hn::Set(Halves(), 128);
+  const H luma = load(y), blue = hn::Sub(load(cb), middle), red = hn::Sub(load(cr), middle);
+  const H green = descaled<16>(with_half<16>(dot(interleaved(blue, red), kGreen)));
+  return {hn::Add(hn::Add(luma, red), part_of(red, ji::kRed)), hn::Add(hn::Sub(luma, red), green),
+          hn::Add(hn::Add(luma, hn::Add(blue, blue)), part_of(blue, ji::kBlue))};
+}
+
+#if HWY_MAX_BYTES >= 32
+
+// Where in a vector of one color the bytes of 16 RGB pixels are: 128 of each byte of another color.
+constexpr std::array<uint8_t, 48> rgb_places(size_t color) {
+  std::array<uint8_t, 48> places = {};
+  for (size_t i = 0; i < 48; ++i) places[i] = static_cast<uint8_t>(i % 3 == color ? i / 3 : 128);
+  return places;
+}
+
+HWY_INLINE hn::Vec<Bytes> bytes_of(H first, H second) {
+  constexpr int kSecondAndThirdSwapped = 0xd8;  // Which have eight bytes each, as packing takes 128 bits in turn.
+  return {_mm256_permute4x64_epi64(_mm256_packus_epi16(first.raw, second.raw), kSecondAndThirdSwapped)};
+}
+
+HWY_INLINE void store_rgb(const Rgb& first, const Rgb& second, uint8_t* to) {
+  static constexpr std::array<uint8_t, 48> kPlaces[3] = {rgb_places(0), rgb_places(1), rgb_places(2)};
+  const hn::Vec<Bytes> colors[3] = {bytes_of(first.red, second.red), bytes_of(first.green, second.green),
+                                    bytes_of(first.blue, second.blue)};
+  for (size_t part = 0; part < 48; part += 16) {
+    const auto of = [&](size_t color) HWY_ATTR {
+      return hn::TableLookupBytesOr0(colors[color], hn::LoadDup128(Bytes(), &kPlaces[color][part]));
+    };
+    const auto bytes = hn::Or(of(0), hn::Or(of(1), of(2)));
+    hn::StoreU(hn::LowerHalf(bytes), HalfBytes(), to + part);
+    hn::StoreU(hn::UpperHalf(HalfBytes(), bytes), HalfBytes(), to + 48 + part);
+  }
+}
+
+// Rows of 32 pixels or more.
+HWY_INLINE void to_long_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size, uint8_t* to) {
+  const auto step = [=](size_t i) HWY_ATTR {
+    const size_t next = i + kLanes;
+    store_rgb(rgb_of(y + i, cb + i, cr + i), rgb_of(y + next, cb + next, cr + next), to + 3 * i);
+  };
+  for (size_t i = 0; i + 2 * kLanes < size; i += 2 * kLanes) step(i);
+  step(size - 2 * kLanes);
+}
+
+#endif
+
+void to_rgb(const uint8_t* y, const uint8_t* cb, const uint8_t* cr, size_t size, uint8_t* to) {
+#if HWY_MAX_BYTES >= 32
+  if (size >= 2 * kLanes) return to_long_rgb(y, cb, cr, size, to);
+#endif
   const auto bytes = [](H values) HWY_ATTR { return hn::DemoteTo(HalfBytes(), values); };
   const size_t done = in_steps(size, [=](size_t i) HWY_ATTR {
-    const H luma = load(y + i), blue = hn::Sub(load(cb + i), middle), red = hn::Sub(load(cr + i), middle);
-    const H r = hn::Add(hn::Add(luma, red), part_of(red, ji::kRed));
-    const H g = hn::Add(hn::Sub(luma, red), descaled<16>(dot(interleaved(blue, red), kGreen)));
-    const H b = hn::Add(hn::Add(luma, hn::Add(blue, blue)), part_of(blue, ji::kBlue));
-    hn::StoreInterleaved3(bytes(r), bytes(g), bytes(b), HalfBytes(), to + 3 * i);
+    const Rgb rgb = rgb_of(y + i, cb + i, cr + i);
+    hn::StoreInterleaved3(bytes(rgb.red), bytes(rgb.green), bytes(rgb.blue), HalfBytes(), to + 3 * i);
   });
   ji::to_rgb_from(y, cb, cr, done, size, to);
 }

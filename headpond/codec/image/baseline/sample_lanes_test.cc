@@ -19,6 +19,19 @@ Quantizer random_quantizer(Random& random, uint64_t range) {
   return quantizer;
 }
 
+// `few`: of each block the first value alone, or it and another one.
+std::vector<int16_t> random_blocks(Random& random, uint64_t range, bool few) {
+  std::vector<int16_t> blocks(64 * (1 + random.below(5)));
+  for (int16_t& value : blocks) {
+    value = static_cast<int16_t>(static_cast<int64_t>(random.below(range)) - static_cast<int64_t>(range / 2));
+  }
+  for (size_t b = 0; few && b < blocks.size(); b += 64) {
+    const size_t other = b + (random.below(3) == 0 ? 1 + random.below(63) : 0);
+    for (size_t i = b + 1; i < b + 64; ++i) blocks[i] = i == other ? blocks[i] : int16_t{0};
+  }
+  return blocks;
+}
+
 // Any values, those that overflow too, in rows that end where their memory does.
 TEST(SampleLanes, HaveEqualBytesOnEachTarget) {
   Random random(3);
@@ -45,11 +58,8 @@ TEST(SampleLanes, HaveEqualBytesOnEachTarget) {
   for (int i = 0; i < 300; ++i) {
     const size_t size = 1 + random.below(80);
     const Samples a = noise(size + 2), b = noise(size + 2);
-    std::vector<int16_t> blocks(64 * (1 + random.below(5)));
     const uint64_t range = uint64_t{1} << (1 + random.below(16));
-    for (int16_t& value : blocks) {
-      value = static_cast<int16_t>(static_cast<int64_t>(random.below(range)) - static_cast<int64_t>(range / 2));
-    }
+    const std::vector<int16_t> blocks = random_blocks(random, range, i % 3 == 0);
     const Quantizer quantizer = random_quantizer(random, range);
     const auto expected = results(scalar_sample_code(), a, b, blocks, quantizer, size);
     plain += expected[6][0];

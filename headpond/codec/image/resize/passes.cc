@@ -66,7 +66,12 @@ void ColumnPlan::clear() { lerp_step = pairs = quads = take_step = 0; }
 void ColumnPlan::make_takes(const TapsPart& columns, int channels) {
   take_step = step_for(columns, channels, {64, 1, kTakeWindow});
   if (take_step == 0) return;
-  blocks.assign(static_cast<size_t>((columns.size * channels + take_step - 1) / take_step), {});
+  const int64_t groups = (columns.size * channels + take_step - 1) / take_step;
+  if (groups * int64_t{sizeof(Block)} > kMostBytes) {
+    take_step = 0;
+    return;
+  }
+  blocks.assign(static_cast<size_t>(groups), {});
   put_groups(columns, channels, take_step, bases, [this](int64_t, int64_t i, int64_t offset) {
     blocks[bases.size() - 1].bytes[i] = static_cast<uint8_t>(offset);
   });
@@ -77,6 +82,10 @@ void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
   lerp_step = step_for(columns, channels, {kLanes, 2, kWindow});
   if (lerp_step == 0) return;
   const int64_t groups = (columns.size * channels + lerp_step - 1) / lerp_step;
+  if (groups * kLanes * int64_t{sizeof(offsets[0]) + sizeof(weights[0])} > kMostBytes) {
+    lerp_step = 0;
+    return;
+  }
   offsets.assign(static_cast<size_t>(groups * kLanes), 0);
   weights.assign(static_cast<size_t>(groups * kLanes), 0);
   put_groups(columns, channels, lerp_step, bases, [&](int64_t x, int64_t i, int64_t offset) {
@@ -90,6 +99,10 @@ void ColumnPlan::make_pairs(const TapsPart& columns) {
   int64_t most = 0;
   for (int64_t i = 0; i < columns.size; ++i) most = std::max(most, columns.count(i));
   pairs = (most + 1) / 2;
+  if (pairs * columns.size * int64_t{sizeof(low[0]) + sizeof(high[0])} > kMostBytes) {
+    pairs = 0;
+    return;
+  }
   constexpr int64_t kSpare = 3;  // A vector's load of 4 words.
   low.assign(static_cast<size_t>(pairs * columns.size + kSpare), 0);
   high.assign(low.size(), 0);
@@ -140,6 +153,7 @@ void ColumnPlan::make_quads(const TapsPart& columns, int channels) {
   while (pixels > 0 && widest(columns, channels, pixels * channels, most) > kWindow) pixels /= 2;
   if (pixels == 0) return;
   const int64_t each = (most + 3) / 4, groups = (columns.size + pixels - 1) / pixels;
+  if (groups * each * 4 * int64_t{sizeof(Block)} > kMostBytes) return;
   bases.clear();
   blocks.assign(static_cast<size_t>(groups * each * 4), {});
   Block* to = blocks.data();

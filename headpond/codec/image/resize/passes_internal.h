@@ -12,8 +12,10 @@
 namespace headpond::resize_internal {
 
 /// What a row's loops need of the taps of its columns, in the order in which vectors take it. Each target has its own
-/// form, or none. The memory is kept from one image to the next.
+/// form, or none, as a plan has that would take more than kMostBytes. The memory is kept from one image to the next.
 struct ColumnPlan {
+  static constexpr int64_t kMostBytes = 512 * 1024;
+
   /// For a lerp: groups of `lerp_step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32
   /// for each.
   int64_t lerp_step = 0;  ///< 0: none; sources lie too far apart.

@@ -65,6 +65,47 @@ class ColumnPasses : public testing::Test {
   Random random_{5};
 };
 
+// A row of 4 channels, twice as wide as its source, of which one group more than fits has no plan.
+struct WideRow {
+  ResizeFilter filter;
+  bool antialias;
+  void (*make)(const TapsPart& columns, ColumnPlan& plan);
+  int64_t ColumnPlan::*made;  // 0 where there is none.
+  int64_t most, group;        // Pixels.
+};
+
+TEST(ColumnPlan, TakesNoMoreMemoryThanItsBound) {
+  using Part = const TapsPart&;
+  constexpr auto kLinear = ResizeFilter::bilinear;
+  const WideRow rows[] = {
+      {ResizeFilter::nearest, true, [](Part part, ColumnPlan& plan) { plan.make_takes(part, 4); },
+       &ColumnPlan::take_step, 131'072, 16},
+      {kLinear, false, [](Part part, ColumnPlan& plan) { plan.make_lerps(part, 4); }, &ColumnPlan::lerp_step, 32'768,
+       8},
+      {kLinear, true, [](Part part, ColumnPlan& plan) { plan.make_pairs(part); }, &ColumnPlan::pairs, 65'536, 2},
+      {kLinear, true, [](Part part, ColumnPlan& plan) { plan.make_quads(part, 4); }, &ColumnPlan::quads, 8'192, 4}};
+  for (const WideRow& row : rows) {
+    for (const int64_t more : {int64_t{0}, row.group}) {
+      TapsKey key;
+      key.dtype = DType::u8;
+      key.out = row.most + more;
+      key.in = key.out / 2;
+      key.options.filter = row.filter;
+      key.options.antialias = row.antialias;
+      const Taps taps = make_taps(key);
+      ColumnPlan plan;
+      row.make({&taps, 0, key.out, 0}, plan);
+      EXPECT_EQ(plan.*row.made > 0, more == 0) << key.out;
+      const size_t blocks = plan.blocks.size() * sizeof(ColumnPlan::Block);
+      const size_t words = 4 * (plan.low.size() + plan.high.size()) + 2 * (plan.offsets.size() + plan.weights.size());
+      EXPECT_LE(blocks + words, size_t{ColumnPlan::kMostBytes} + 24) << "but for a vector's last load";
+      if (more > 0) {
+        EXPECT_EQ(blocks + words, 0U) << "memory for what is not made";
+      }
+    }
+  }
+}
+
 TEST_F(ColumnPasses, SumColumnsLikeTheirTwin) {
   for (int i = 0; i < 300; ++i) {
     const Job job = this->job(true, 1 + i % 6);
