@@ -80,7 +80,8 @@ bool holds_back(const Case& c, Verdict& verdict) {
   constexpr double kShare = 0.5, kMostMemory = 0.5;
   const int64_t room = c.stats.capacity - c.stats.min_after_dequeue;
   const double kept = memory_share_of_minimum(c);
-  const bool is_tight = c.stats.capacity >= 0 && room<2 * c.use.batch, is_heavy = kept> kMostMemory;
+  const bool is_tight = c.stats.capacity >= 0 && room < 2 * c.use.batch;
+  const bool is_heavy = kept > kMostMemory;
   if (c.stats.min_after_dequeue <= 0 || c.summary.held_back_share <= kShare) return false;
   if (!is_tight && !is_heavy) return false;
   verdict.code = ReasonCode::min_fill_too_large;
