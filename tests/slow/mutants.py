@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Puts mistakes into the engine, the operators and the kernels, one at a time: the tests that hold pipelines to their meaning find each, and nothing without one.
 
-  mutants.py BUILD [--plans 2000] [--processes 2] [NAME...]
+  mutants.py BUILD [--plans 4000] [--processes 2] [NAME...]
   mutants.py --apply-only
 
 BUILD is a folder that ninja has built headpond_codec_test, headpond_engine_test and headpond_train_loop_test in. Each mistake is a patch of
@@ -113,7 +113,7 @@ def main():
     parser.add_argument("build", nargs="?", type=lambda text: pathlib.Path(text).resolve())
     parser.add_argument("--apply-only", action="store_true")
     parser.add_argument("names", nargs="*")
-    parser.add_argument("--plans", type=int, default=2000)
+    parser.add_argument("--plans", type=int, default=4000)
     parser.add_argument("--processes", type=int, default=2)
     args = parser.parse_intermixed_args()
     known = sorted(path.stem for path in PATCHES.glob("*.patch"))
