@@ -69,7 +69,7 @@ Result<uint64_t> sounds_by_loader(const std::string& path, int threads, int64_t 
   const Dataset dataset = folder(path, {.extensions = {"wav"}}) |
                           map("file", decode_wav({.desired_channels = 1, .desired_samples = kSamples})) |
                           batch(kSoundBatch);
-  Loader loader(dataset, {.threads = threads, .epochs = epochs});
+  Loader loader(dataset, {.epochs = epochs, .threads = threads});
   uint64_t all = 0;
   int64_t files = 0;
   while (true) {
