@@ -219,7 +219,9 @@ TEST(BadSamples, GoToTheDiskBeforeAStateThatIsNotThereAtOnce) {
     const std::optional<std::string> at_once = loader.state_at_once();
     late += at_once ? 0 : 1;
     const std::string state = loader.state();
-    if (at_once) EXPECT_EQ(*at_once, state);
+    if (at_once) {
+      EXPECT_EQ(*at_once, state);
+    }
     EXPECT_EQ(loader.state_at_once(), state) << "nothing is left to be written";
   }
   EXPECT_GT(late, 0);
