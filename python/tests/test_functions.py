@@ -2,6 +2,7 @@
 """Functions of Python in a pipeline: results, exceptions, random numbers, generators."""
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import threading
@@ -530,10 +531,48 @@ def test_functions_that_wait_for_the_lock_start_no_io_threads():
         time.sleep(0.002)
         return x
 
-    def io_threads(function, count, **options):
-        loader = hp.Loader(hp.range(count).map(function, output=(hp.i64, ()), **options).batch(10), threads=4)
+    def computes_long(x):  # The interpreter takes its lock away on the way.
+        return sum(range(1_000_000)) and x
+
+    def io_threads(function, count, threads=4, **options):
+        loader = hp.Loader(hp.range(count).map(function, output=(hp.i64, ()), **options).batch(10), threads=threads)
         assert sum(len(batch) for batch in loader) == count
         return loader.stats()["io_threads"]
 
     assert io_threads(computes, 2000) == 0
+    assert io_threads(computes_long, 60, threads=8) == 0
+    assert io_threads(sleeps, 200) > 0, "control"
     assert io_threads(sleeps, 200, blocking=True) > 0, "control"
+
+
+def test_functions_that_also_wait_run_on_as_many_threads_as_their_lock_feeds():
+    """More threads than that only hand the lock to each other."""
+    inside, most = [0], [0]
+
+    def function(x, compute, wait):
+        inside[0] += 1  # Under the interpreter's lock, but for a switch now and then.
+        most[0] = max(most[0], inside[0])
+        for _ in range(2):
+            sum(range(compute))
+            time.sleep(wait)
+        inside[0] -= 1
+        return x
+
+    def rate_and_threads(compute, wait, count):
+        mapped = hp.range(1 << 30).map(functools.partial(function, compute=compute, wait=wait), output=(hp.i64, ()), name="function")
+        with hp.Loader(mapped.batch(16), threads=2) as loader:
+            began = time.monotonic()
+            while time.monotonic() - began < 1:  # Until there are enough threads.
+                loader.next()
+            most[0] = 0
+            began = time.monotonic()
+            for _ in range(count // 16):
+                loader.next()
+            return count / (time.monotonic() - began), most[0]
+
+    began = time.monotonic()
+    for i in range(50):
+        function(i, 0, 0.001)
+    alone = 50 / (time.monotonic() - began)
+    assert any(rate_and_threads(0, 0.001, 3200)[0] > 3.8 * alone for _ in range(3))
+    assert any(rate_and_threads(3000, 0.0003, 3200)[1] < 64 for _ in range(3)), "of 256"

@@ -28,6 +28,7 @@ struct Task {
   bool is_long = false;                      ///< So long that it is measured whether it blocks.
   bool is_measured = false;                  ///< Its processor time is measured.
   bool asks_queue = false;                   ///< So is how long it waits for a processor.
+  int running = 0;                           ///< Threads that made rows of its source when it began, this one included.
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool is_probed = false;                    ///< A trace shows what each operator does.
   bool opens_item = false;                   ///< Running it may make work for other threads.

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "headpond/engine/executor/moving_average_internal.h"
+#include "headpond/engine/stages/concurrency_limit_internal.h"
 
 namespace headpond::internal {
 
@@ -33,12 +34,16 @@ class CostModel {
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Counts a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
+  /// Counts a task that made rows which wait. Returns true iff more threads may make them now.
+  bool add_lock_wait(const ConcurrencyLimit::EndedTask& task) { return rows_wait() && limit_.add(task); }
   void declare_blocking() { opens_.blocking = rows_.blocking = true; }
 
   // ---- What follows from it.
   bool opens_wait() const { return opens_.blocking; }
   bool rows_wait() const { return rows_.blocking; }
   bool is_blocking() const { return opens_wait() || rows_wait(); }
+  /// No other thread may make rows beside `making`: it would wait for a lock that they hold.
+  bool is_crowded(int making) const { return rows_wait() && limit_.is_reached(making); }
   double row_ns() const { return row_ns_.value(); }
   double open_ns() const { return open_ns_.value(); }  ///< An element's share.
   /// From an item's first task until it is ready.
@@ -64,6 +69,7 @@ class CostModel {
   MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
   MovingAverage latency_ns_{0.5, 0.05}, usual_latency_ns_{0.05, 0.5};
   Waits opens_, rows_;
+  ConcurrencyLimit limit_;
   int64_t work_ns_ = 0, sampled_ns_ = 0;
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0, completed_ = 0;

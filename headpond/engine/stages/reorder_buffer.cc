@@ -8,6 +8,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/base/trace_tasks.h"
 #include "headpond/engine/executor/counting_internal.h"
+#include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/executor/opening_scope_internal.h"
 #include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/stages/counts/thread_usage_internal.h"
@@ -239,7 +240,7 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
-  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
+  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait()) || costs_.is_crowded(making_)) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
@@ -254,14 +255,18 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
       std::min(costs_.rows_for_task(item->size, host_.threads, rows_together()), item->size - item->claimed);
   const bool samples = !sampling_ && costs_.may_sample();
   sampling_ = sampling_ || samples;
-  const bool long_one = is_long(costs_.rows_wait(), costs_.row_ns() * static_cast<double>(count));
+  const double task_ns = costs_.row_ns() * static_cast<double>(count);
+  const bool long_one = is_long(costs_.rows_wait(), task_ns);
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
+  ++making_;
   task = {.source = shared_from_this(),
           .item = item,
           .first = first,
           .count = count,
           .is_long = long_one,
+          .asks_queue = long_one && task_ns > static_cast<double>(kMayLoseLockNs),
+          .running = making_,
           .is_sampled = samples,
           .is_probed = !samples && trace::enabled() && trace::internal::probes_every.load(std::memory_order_relaxed)};
 }
@@ -351,6 +356,7 @@ struct ReorderBuffer::Done {
   Got got = Got::value;
   Error error;  // Thrown.
   bool waited = false;
+  int64_t lock_wait_ns = 0;
   TaskRun run;
 };
 
@@ -383,7 +389,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   const ThreadUsage usage = task.is_measured ? ThreadUsage::now() : ThreadUsage();
   // The context may be that of a consumer who helps: elements skipped here do not belong to its next one.
   const int64_t began = now_ns(), left_out = std::exchange(context.left_out, 0);
-  const int64_t read_before = bytes_read_by_thread;
+  const int64_t read_before = bytes_read_by_thread, lock_before = lock_wait_ns_by_thread;
   done.error = error_of([&] {
     const MemoryAccount::Scope allocating(memory_account_);
     if (task.is_sampled || task.is_probed) {
@@ -399,6 +405,7 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
   done.run.elapsed_ns = done.run.ended_ns - began;
   if (is_traced) show_task(task, done, shown);
   done.run.read_bytes = bytes_read_by_thread - read_before;
+  done.lock_wait_ns = lock_wait_ns_by_thread - lock_before;
   host_.count_defects(context);
   WorkItem* const item = task.item ? task.item.get() : done.opened.get();
   (item != nullptr ? item->left_out : left_out_) += std::exchange(context.left_out, left_out);
@@ -421,6 +428,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     const Unlocked unlocked(host_.lock);
     done = carry_out(task, shown, context);
   }
+  if (!task.opens_item) rows_task_ended(task, done);
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
     sampling_ = false;
@@ -442,6 +450,17 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
   task_ended(task, done.run);
   task.let_go_unlocked = closed_ || task.item.use_count() == 1;
   return done.run.elapsed_ns + done.run.assembled_ns;
+}
+
+// Threads that found the stage crowded may sleep. The one that ends this task goes on, or wakes another when it begins
+// something else or sleeps.
+void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
+  const int running = making_--;
+  const int sharing = std::max(running, task.running) + (host_.consumer.computes() ? 1 : 0);
+  const bool counts = done.waited && done.lock_wait_ns > 0 && !costs_.rows_wait();
+  if (counts) done.waited = !may_share_lock(done.run.use, done.run.elapsed_ns, done.lock_wait_ns, sharing);
+  const int most = host_.has_io_threads() ? host_.options.io_threads : host_.threads;
+  if (costs_.add_lock_wait({done.run.elapsed_ns, done.lock_wait_ns, running, most})) host_.wake();
 }
 
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {

@@ -99,6 +99,7 @@ class ReorderBuffer : public ItemMaker {
   // Drops the items from `from` on. The caller destroys them without the lock, as elements may be large.
   void drop_items(WorkItems& dropped, int64_t from) HEADPOND_REQUIRES(engine_state);
   bool take(WorkItems& dropped) HEADPOND_REQUIRES(engine_state);
+  void rows_task_ended(const Task& task, Done& done) HEADPOND_REQUIRES(engine_state);
   void task_ended(const Task& task, const TaskRun& run) HEADPOND_REQUIRES(engine_state);
   void asked_too_early() HEADPOND_REQUIRES(engine_state);
   void item_taken() HEADPOND_REQUIRES(engine_state);
@@ -121,6 +122,7 @@ class ReorderBuffer : public ItemMaker {
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
+  int making_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Threads that make rows.
   bool opening_ HEADPOND_GUARDED_BY(engine_state) = false, ended_ HEADPOND_GUARDED_BY(engine_state) = false;
   bool closed_ HEADPOND_GUARDED_BY(engine_state) = false;
   // Consumer::progress() when there was nothing to open an item with.

@@ -47,7 +47,7 @@ class StageAccount {
     if (!kCounts) return;
     const TaskMeter& meter = meter_of(task);
     task.is_measured = task.is_measured || meter.is_due();
-    task.asks_queue = task.is_measured && meter.is_queue_due();
+    task.asks_queue = task.asks_queue || (task.is_measured && meter.is_queue_due());
     if (idle_since_ != 0) end_idle_time();
   }
   /// Returns true iff no other task of this buffer runs.

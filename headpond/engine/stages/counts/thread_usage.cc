@@ -32,4 +32,11 @@ TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elap
           .lock_ns = static_cast<double>(after.interpreter_wait_ns - before.interpreter_wait_ns)};
 }
 
+bool may_share_lock(const TaskUse& use, int64_t elapsed_ns, int64_t lock_wait_ns, int threads) {
+  constexpr double kMostOfItsShare = 0.8;
+  const double computed_ns = use.cpu_ns + std::max(use.queue_ns, 0.0);
+  return elapsed_ns - lock_wait_ns > kMayLoseLockNs &&
+         computed_ns * threads > kMostOfItsShare * static_cast<double>(elapsed_ns);
+}
+
 }  // namespace headpond::internal

@@ -25,4 +25,11 @@ bool has_waited(const ThreadUsage& before, const ThreadUsage& after, int64_t ela
 /// What it took, but for TaskUse::queue_ns, which is not asked.
 TaskUse use_of(const ThreadUsage& before, const ThreadUsage& after, int64_t elapsed_ns);
 
+/// A function that computes loses its lock to others that want it only after a while: 5 ms in Python.
+constexpr int64_t kMayLoseLockNs = 10'000'000;
+
+/// Whether a task that seems to have waited computed instead, but had no more than its share of a lock that `threads`
+/// hold in turn. The waits in which it got the lock back are not in `lock_wait_ns`, and look like any other.
+bool may_share_lock(const TaskUse& use, int64_t elapsed_ns, int64_t lock_wait_ns, int threads);
+
 }  // namespace headpond::internal

@@ -28,6 +28,18 @@ TEST(ThreadUsage, TimeOffTheProcessorIsSharedByTheReasons) {
   EXPECT_LT(use.queue_ns, 0) << "not asked";
 }
 
+TEST(ThreadUsage, WhoHasHisShareOfALockMayHaveComputed) {
+  constexpr int64_t kLong = 100'000'000;
+  const auto with_share = [](double share, double queue = -1) {
+    return TaskUse{.cpu_ns = share * kLong, .queue_ns = queue * kLong};
+  };
+  EXPECT_TRUE(may_share_lock(with_share(0.24), kLong, 1, 4)) << "each of four had a quarter";
+  EXPECT_FALSE(may_share_lock(with_share(0.15), kLong, 1, 4)) << "it waited for something else, too";
+  EXPECT_FALSE(may_share_lock(with_share(0.24), kLong, 1, 2));
+  EXPECT_TRUE(may_share_lock(with_share(0.15, 0.1), kLong, 1, 4)) << "others had the processor meanwhile";
+  EXPECT_FALSE(may_share_lock(with_share(0.24), kLong, kLong - kMayLoseLockNs, 4)) << "too short to lose it";
+}
+
 TEST(ThreadUsage, CountsTheCallingThread) {
   const ThreadUsage before = ThreadUsage::now();
   std::this_thread::sleep_for(std::chrono::milliseconds(2));
