@@ -108,7 +108,7 @@ std::filesystem::path& cgroup_mount() {
 }
 
 std::filesystem::path& proc_self_cgroup() {
-  static auto* const file = new std::filesystem::path("/proc/self/cgroup");  // Never destroyed, too.
+  static auto* const file = new std::filesystem::path("/proc/self/cgroup");  // Never destroyed either.
   return *file;
 }
 

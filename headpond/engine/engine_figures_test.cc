@@ -112,7 +112,7 @@ TEST(LoaderTotals, TellComputingFromSleeping) {
   EXPECT_LT(busy.blocked_ns, 0.5 * busy.wall_ns);
 }
 
-// What keeps each processor from the others.
+// Threads that keep every processor busy.
 class Hogs {
  public:
   Hogs() {

@@ -91,7 +91,11 @@ bool holds_back(const Case& c, Verdict& verdict) {
                : Evidence{"batches that fit above the minimum",
                           static_cast<double>(room) / static_cast<double>(std::max<int64_t>(c.use.batch, 1)), 2}};
   const double gain = c.gain_with(static_cast<double>(std::max<int64_t>(c.use.producers, 1)));
-  if (is_heavy) {  // A larger capacity would need memory that is not there.
+  if (is_heavy) {  // A larger capacity would need memory that is not there. What it gains, these figures do not tell.
+    verdict.findings.push_back(
+        fmt::format("the minimum takes {:.0f} % of the memory: lower it, or put smaller elements "
+                    "into the queue, such as encoded records, and decode them after it",
+                    100 * kept));
     add(verdict, {"put encoded records into the queue, and decode them after it", "", ""}, gain);
   } else {
     add(verdict,

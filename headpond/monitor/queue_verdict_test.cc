@@ -56,6 +56,7 @@ TEST(QueueVerdict, AMinimumOfDecodedElementsThatFillsTheMemory) {
   EXPECT_EQ(heavy.code, ReasonCode::min_fill_too_large) << "1000 elements of 1 MB";
   ASSERT_EQ(heavy.changes.size(), 1U);
   EXPECT_THAT(heavy.changes[0].what, testing::HasSubstr("decode them after it"));
+  EXPECT_THAT(heavy.findings, testing::Contains(testing::HasSubstr("the minimum takes 53 % of the memory: lower it")));
   EXPECT_EQ(heavy.evidence.at(1).figure, "share of the memory that the minimum takes");
   EXPECT_NEAR(heavy.evidence.at(1).value, 1000.0 / 1900, 1e-6);
   EXPECT_NE(with_memory(2'100'000'000).code, ReasonCode::min_fill_too_large) << "control: less than half";

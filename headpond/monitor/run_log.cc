@@ -155,7 +155,7 @@ class RunLog::State {
   std::atomic<int64_t> steps_ = 0;  // By step().
   std::atomic<int64_t> step_ = 0;   // Step of the last points.
 
-  Mutex close_mu_;  // Held by close(). Before mu_.
+  Mutex close_mu_;  // Held during close(); locked before mu_.
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
   std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.

@@ -297,8 +297,8 @@ struct BufferPool::State {
   // Elements that differ in size need blocks of many classes, of each at other times. Their free blocks would add up to
   // far more than was ever in use at once, and to more in each epoch. So a new large block takes the place of free ones
   // beyond that; in steps, as the most that is in use at once grows a little for a long time. kSpare is for programs
-  // that need a little of several classes in turn. Small blocks do not count: their number has no say in how many large
-  // ones a program needs, and a thousand of them that are free are no reason to map a large one anew each time.
+  // that need a little of several classes in turn. Small blocks do not count: how many of them are free says
+  // nothing about how many large ones a program needs.
   void make_place(Stripe& stripe) {
     if (hooks.release) return;
     for (Unneeded other = take_surplus(stripe); other.block != nullptr; other = take_surplus(stripe))

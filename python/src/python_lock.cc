@@ -57,7 +57,9 @@ bool has_lock() {
 bool add_pending_call(int (*call)(void*), void* argument) {
   using Add = int (*)(PyInterpreterState*, int (*)(void*), void*);
   static const auto add = reinterpret_cast<Add>(dlsym(RTLD_DEFAULT, "_PyEval_AddPendingCall"));
-  if (add != nullptr) return add(PyInterpreterState_Main(), call, argument) == 0;
+  PyInterpreterState* const interpreter = PyInterpreterState_Main();  // Null: the program is ending.
+  if (add != nullptr) return interpreter != nullptr && add(interpreter, call, argument) == 0;
+  // Without that function only a thread that has the lock may ask.
   return has_lock() && Py_AddPendingCall(call, argument) == 0;
 }
 #else

@@ -22,8 +22,8 @@ struct ElementHere {
   std::atomic<Provenance> provenance = Provenance();
 };
 
-/// The last one's position if they follow each other, as `positions` that do not, as those below a shuffle, nearly
-/// never seem to: three are looked at, as this is asked for each batch. Else -1 less their number.
+/// The last position if they are consecutive, else -1 less their number. Looks only at the first, the middle and the
+/// last one, as it is called for each batch: a shuffled list hardly ever passes for consecutive.
 inline int64_t last_of(std::span<const int64_t> positions) {
   if (positions.empty()) return 0;
   const auto count = static_cast<int64_t>(positions.size());
@@ -33,7 +33,7 @@ inline int64_t last_of(std::span<const int64_t> positions) {
 }
 
 /// "map(decode, version=0), train.tfrecord, record 17"; "map(twice, version=0), positions 150 to 159"; "map(twice,
-/// version=0), 10 positions in another order, the first is 17"; "": in no operator, or in one that is not among
+/// version=0), 10 positions that are not consecutive, the first is 17"; "": in no operator, or in one that is not among
 /// `known`, which may be gone.
 std::string to_string(const ElementHere& here, const std::set<const Node*>& known);
 

@@ -91,10 +91,10 @@ TEST(AtElement, SaysHowManyPositionsThereAreIfTheyDoNotFollowEachOther) {
     const AtElement at(*source.node(), positions);
     return to_string(here, {source.node().get()}).substr(source.node()->title().size());
   };
-  EXPECT_EQ(said({9, 3, 38}), ", 3 positions in another order, the first is 9");
-  EXPECT_EQ(said({9, 1}), ", 2 positions in another order, the first is 9");
-  EXPECT_EQ(said({4, 7, 5, 6, 8}), ", 5 positions in another order, the first is 4");
-  EXPECT_EQ(said({0, 2, 4}), ", 3 positions in another order, the first is 0");
+  EXPECT_EQ(said({9, 3, 38}), ", 3 positions that are not consecutive, the first is 9");
+  EXPECT_EQ(said({9, 1}), ", 2 positions that are not consecutive, the first is 9");
+  EXPECT_EQ(said({4, 7, 5, 6, 8}), ", 5 positions that are not consecutive, the first is 4");
+  EXPECT_EQ(said({0, 2, 4}), ", 3 positions that are not consecutive, the first is 0");
   EXPECT_EQ(said({4, 5, 6, 7, 8}), ", positions 4 to 8");
 }
 
@@ -110,7 +110,7 @@ TEST(AtElement, BelowAShuffleNamesNoRangeOfPositions) {
   const OutputSlot slot{values.data(), shuffled.spec().data()};
   EXPECT_TRUE(shuffled.node()->bind({})->fill(positions, context, {&slot, 1}, nullptr));
   EXPECT_THAT(said.all().back(),
-              testing::StartsWith("map(inner, version=0), 40 positions in another order, the first is "));
+              testing::StartsWith("map(inner, version=0), 40 positions that are not consecutive, the first is "));
 }
 
 TEST(AtElement, GivesNoNameOfAnOperatorThatMayBeGone) {

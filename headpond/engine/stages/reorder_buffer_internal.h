@@ -130,7 +130,7 @@ class ReorderBuffer : public ItemMaker {
   int64_t opening_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Reserved for the item that is being opened.
   int64_t opened_ HEADPOND_GUARDED_BY(engine_state) = 0, taken_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items.
   int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
-  int64_t ready_ HEADPOND_GUARDED_BY(engine_state) = 0;        // Of items_, those that are; one may hold only the end.
+  int64_t ready_ HEADPOND_GUARDED_BY(engine_state) = 0;        // Items of items_ that are ready and hold an element.
   int64_t given_early_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items, while an earlier one is not.
   int64_t first_take_ HEADPOND_GUARDED_BY(engine_state) = 0;   // Consumer::takes() when the first item was taken.
   WorkItems lost_items_ HEADPOND_GUARDED_BY(engine_state);     // Destroyed with this.

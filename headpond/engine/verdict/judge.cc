@@ -51,8 +51,10 @@ double by_demand(const Model& m) {
 std::string two_alike(const Rule& rule, const Question& q) {
   const auto demands = largest_demands(q.model);
   if (rule.sureness != Sureness::by_model || ratio_of(demands) >= kClearDemand) return "";
-  return fmt::format("two parts limit about equally: {} needs {:.1f} ms a step, {} {:.1f} ms", demands[0].of,
-                     1e3 * demands[0].seconds, demands[1].of, 1e3 * demands[1].seconds);
+  const char* const how =
+      ratio_of(demands) < kAlikeDemands ? "two parts limit about equally" : "a second part limits nearly as much";
+  return fmt::format("{}: {} needs {:.3g} ms a step, {} {:.3g} ms", how, demands[0].of, 1e3 * demands[0].seconds,
+                     demands[1].of, 1e3 * demands[1].seconds);
 }
 
 // Both halves of the last steps are alike.

@@ -140,8 +140,8 @@ std::vector<std::optional<size_t>> rows_of(const std::vector<OperatorMemory>& me
   return found;
 }
 
-// Each row has the memory of its operator, and a stage that has one row all of its memory. An operator that no sample
-// saw gets a row if it held anything: after the one before it in its stage, or at the end if it runs in none.
+// Each row has the memory of its operator; the only row of a stage has all of the stage's. An operator without a sample
+// gets a row if it ever held memory: after the one before it in its stage, or at the end if it runs in none.
 void add_memory(const LoaderStats& stats, std::vector<ProfileRow>& rows) {
   const std::vector<std::optional<size_t>> found = rows_of(stats.memory, rows);
   std::vector<std::pair<size_t, ProfileRow>> more;  // A row, and the index of the row after it.

@@ -420,6 +420,10 @@ std::string size_text(double bytes) {
   return bytes < 1e6 ? fmt::format("{:.1f} kB", 1e-3 * bytes) : fmt::format("{:.0f} MB", 1e-6 * bytes);
 }
 
+std::string duration_text(double s) {
+  return s < 60 ? fmt::format("{:.0f} s", std::max(s, 1.0)) : fmt::format("{:.1f} minutes", s / 60);
+}
+
 // Elements of an epoch that its first operators make; 0: unknown.
 double elements_of(const StageFigures& stage) { return share(stage.prefix_bytes, stage.prefix_element_bytes); }
 
@@ -439,10 +443,12 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
   if (all <= 0 || prefix <= 0) return;
   const auto last = static_cast<size_t>(std::min<int64_t>(stage.prefix_operators, std::ssize(stage.operators)) - 1);
   const bool in_memory = stage.prefix_bytes <= budget;
-  const double write_s = in_memory ? 0 : seconds(prefix * elements_of(stage)) / std::max(q.model.processors, 1.0);
+  const double make_s = seconds(prefix * elements_of(stage)) / std::max(q.model.processors, 1.0);
+  const double write_s = std::max(make_s, seconds(stage.prefix_bytes / kDiskBytesPerNs));
+  const bool is_told = !in_memory && elements_of(stage) > 0;
   std::string what = fmt::format("{} after {} ({} that each epoch makes again{})", in_memory ? "a cache" : "a snapshot",
                                  stage.operators[last].op, size_text(stage.prefix_bytes),
-                                 write_s > 0 ? fmt::format("; written once, in {:.1f} minutes", write_s / 60) : "");
+                                 is_told ? fmt::format("; written once, in {}", duration_text(write_s)) : "");
   const double own = seconds(q.figures.per_step(stage.totals.open.cpu_ns + stage.totals.make.cpu_ns));
   const double elements = q.figures.per_step(static_cast<double>(stage.totals.elements));
   const double read = stage.prefix_element_bytes * elements;

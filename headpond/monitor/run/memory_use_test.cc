@@ -47,16 +47,16 @@ Element two_megabytes(const Element&) {
   return {std::move(tensor)};
 }
 
+// ThreadSanitizer keeps four bytes for each byte of the process, and the system counts them as the process's.
 #if defined(__SANITIZE_THREAD__)
-constexpr bool kNotesTakeMore =
-    true;  // It notes four bytes for each that the process uses, and the system counts them.
+constexpr bool kHasThreadSanitizer = true;
 #else
-constexpr bool kNotesTakeMore = false;
+constexpr bool kHasThreadSanitizer = false;
 #endif
 
 // Of a pipeline that makes batches ahead, of which the program holds some, and keeps elements.
 TEST(MemoryUse, ExplainsNineTenthsOfWhatTheProcessTakes) {
-  if (kNotesTakeMore) GTEST_SKIP() << "what ThreadSanitizer notes is more than all else";
+  if (kHasThreadSanitizer) GTEST_SKIP() << "the memory of ThreadSanitizer is more than all else";
   const MapOptions unknown{.output = {{"", DType::u8, {kUnknown}}}};
   const MemoryInfo idle = memory_info();
   if (idle.pss == 0) GTEST_SKIP() << "the system does not tell";

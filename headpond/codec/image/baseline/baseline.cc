@@ -74,7 +74,7 @@ void BaselineDecoder::begin(std::span<const std::byte> file, const BaselineOptio
   begin_part();
 }
 
-// A part of the row: MCUs before those that are needed, they, or MCUs after them.
+// Begins the next part of the row: the MCUs before the needed ones, the needed ones, or those after them.
 void BaselineDecoder::begin_part() {
   const bool is_kept = is_needed(row_) && mcu_ >= mcu_begin_ && mcu_ < mcu_end_;
   if (is_kept) std::fill_n(coefficients_.data(), row_coefficients_, int16_t{0});

@@ -99,7 +99,7 @@ class BaselineDecoder {
   std::vector<RowBlock> blocks_;         // Blocks of a row of MCUs that is needed.
   int64_t mcu_begin_ = 0, mcu_end_ = 0;  // Columns of MCUs that are needed.
   int64_t row_ = 0, end_row_ = 0;        // The row of MCUs that is read; the one after the last.
-  int64_t mcu_ = 0;                      // The first of the row that isn't begun.
+  int64_t mcu_ = 0;                      // The first MCU of the row that no part has begun.
   int64_t next_row_ = 0;                 // To be given.
   bool is_open_ = false;                 // There is a row to be read.
   bool is_done_ = false;

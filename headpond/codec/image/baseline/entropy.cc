@@ -47,7 +47,8 @@ template <bool Keeps>
 [[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
   static_assert(ValuePair::kEnd == 64 && SkippedSymbols::kEnd == 64);
   const auto look = next_look<Keeps>(reader);
-  // The last place must be taken, or the end follow before it.
+  // The block ends if these values fill its last place, or if its end symbol comes after them; below 64 the difference
+  // wraps around.
   const uint32_t next = reader.k + look.advance();
   const bool is_end = next - 64 <= (look.advance() >= 64 ? 63U : 0U);
   if (!is_end) {

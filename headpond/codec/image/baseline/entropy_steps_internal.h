@@ -72,18 +72,21 @@ static_assert(kSteps * HuffmanTable::kMostSkipped <= 56);
 /// `Keeps`: the reader has memory for them.
 template <bool Keeps>
 [[gnu::always_inline]] inline bool step(EntropyReader& reader) {
-  if constexpr (!Keeps) return skip(reader);
-  const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
-  const ValuePair pair = reader.pairs->values[look];
-  const int bits = reader.pairs->bits[look];
-  const uint32_t next = reader.k + pair.advance();
-  if (next > 63) [[unlikely]] {
-    return false;
+  if constexpr (!Keeps) {
+    return skip(reader);
+  } else {
+    const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
+    const ValuePair pair = reader.pairs->values[look];
+    const int bits = reader.pairs->bits[look];
+    const uint32_t next = reader.k + pair.advance();
+    if (next > 63) [[unlikely]] {
+      return false;
+    }
+    put(pair, reader.k, pair.advance(), reader.to);
+    reader.bits.skip(bits);
+    reader.k = next;
+    return true;
   }
-  put(pair, reader.k, pair.advance(), reader.to);
-  reader.bits.skip(bits);
-  reader.k = next;
-  return true;
 }
 
 }  // namespace headpond::jpeg_internal

@@ -51,7 +51,7 @@ class ValuePair {
   uint32_t word_ = 0;
 };
 
-/// What some bits of a block begin with, whole symbols, without their values.
+/// The whole symbols at the start of some bits of a block, without their values.
 class SkippedSymbols {
  public:
   /// Part of advance() if the block's end is the last symbol.
@@ -94,6 +94,7 @@ struct HuffmanTable {
   static constexpr int kDifferenceBits = 12;
   std::array<int16_t, size_t{1} << kDifferenceBits> differences;
 
+  /// The bits by which symbols are passed over, and the most bits of them with their values.
   static constexpr int kSkipBits = 11, kMostSkipped = 14;
   /// For a table of coefficients, by the bits of `look`.
   struct Pairs {

@@ -146,13 +146,13 @@ HWY_INLINE H both(const int16_t* first, [[maybe_unused]] const int16_t* second) 
 #endif
 }
 
-// How far the values' sizes are above `most`, of lanes where one of them is.
+// By how much the sizes of `values` exceed `most`; 0 or less where they do not.
 HWY_INLINE H above(H values, const int16_t* most) {
   const H sizes = hn::Max(values, hn::SaturatedSub(hn::Zero(Halves()), values));
   return hn::SaturatedSub(sizes, twice(most));
 }
 
-// The sample of blocks that have a first value alone: what both invert_lines() make of it.
+// The samples of blocks whose first value alone is not 0: what the two passes of invert_lines() give.
 HWY_INLINE HalfBytesOf flat(H values) {
   const H doubled = hn::SaturatedAdd(values, values);
   const H scaled = hn::SaturatedAdd(doubled, doubled), half = hn::Set(Halves(), 16);

@@ -65,7 +65,8 @@ class ColumnPasses : public testing::Test {
   Random random_{5};
 };
 
-// A row of 4 channels, twice as wide as its source, of which one group more than fits has no plan.
+// A row of 4 channels, twice as wide as its source. A plan of `most` pixels fits into the bound, one group more does
+// not.
 struct WideRow {
   ResizeFilter filter;
   bool antialias;

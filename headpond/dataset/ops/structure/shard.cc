@@ -44,7 +44,7 @@ class ShardNode final : public Choosing<Shard>, public internal::Sharing {
 
  private:
   const Shard shard_;
-  const bool is_of_rank_;
+  const bool is_of_rank_;  // False: a part for a worker, for which nobody waits.
 };
 
 Step shard_of(int64_t num_shards, int64_t index, bool is_of_rank) {

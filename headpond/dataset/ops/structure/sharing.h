@@ -21,7 +21,7 @@ class Sharing {
 /// from `node` on. May open files, and throw.
 Error shortage_below(const Node& node);
 
-/// As shard(), of what the workers of one program share: nobody waits for one of them that has no element.
+/// Like shard(), for the workers of one program: a worker that gets no element is no error.
 Step part(int64_t num_parts, int64_t index);
 
 }  // namespace headpond::internal

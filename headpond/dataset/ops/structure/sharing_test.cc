@@ -25,7 +25,7 @@ TEST(Sharing, AShardIsRefusedThatGetsNoneOfTheElements) {
   EXPECT_EQ(shortage_of(range(3) | repeat() | shard(4, 3)), "");
 }
 
-TEST(Sharing, APartForAWorkerMayHaveNoElementAndIsAShardElse) {
+TEST(Sharing, APartMayBeEmptyAndIsOtherwiseAShard) {
   EXPECT_EQ(shortage_of(range(3) | part(4, 3)), "");
   EXPECT_NE(shortage_of(range(3) | shard(4, 3) | part(4, 3)), "") << "control: what it is a part of is a rank's";
   for (const int64_t index : {0, 1, 2, 3}) {
