@@ -59,13 +59,19 @@ TEST(Judge, IsLessSureWithoutACounter) {
 }
 
 TEST(Judge, IsLessSureOfTwoDemandsThatAreAlike) {
-  Figures figures = run_of(44, 128);
-  figures.stages[0].totals.open = {
-      .tasks = 400, .wall_ns = 400 * 58 * kMsNs, .cpu_ns = 400 * 1 * kMsNs, .blocked_ns = 400 * 57 * kMsNs};
-  EXPECT_LT(judge(figures).confidence, 1);
-  EXPECT_THAT(judge(figures).findings,
-              testing::ElementsAre("two parts limit about equally: computing needs 64.5 ms a step, work on one "
-                                   "thread at a time 58.0 ms"));
+  const auto with_opening_ms = [](double ms) {
+    Figures figures = run_of(44, 128);
+    figures.stages[0].totals.open = {
+        .tasks = 400, .wall_ns = 400 * ms * kMsNs, .cpu_ns = 400 * 1 * kMsNs, .blocked_ns = 400 * (ms - 1) * kMsNs};
+    return judge(figures);
+  };
+  EXPECT_LT(with_opening_ms(58).confidence, 1);
+  EXPECT_THAT(with_opening_ms(58).findings,
+              testing::ElementsAre("a second part limits nearly as much: computing needs 64.5 ms a step, work on one "
+                                   "thread at a time 58 ms"));
+  EXPECT_LT(with_opening_ms(64).confidence, with_opening_ms(58).confidence);
+  EXPECT_THAT(with_opening_ms(64).findings,
+              testing::ElementsAre(testing::StartsWith("two parts limit about equally: computing needs 64.5 ms")));
   EXPECT_THAT(judge(run_of(44, 128)).findings, testing::IsEmpty()) << "control: one demand is clearly the largest";
 }
 
