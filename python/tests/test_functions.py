@@ -558,21 +558,16 @@ def test_functions_that_also_wait_run_on_as_many_threads_as_their_lock_feeds():
         inside[0] -= 1
         return x
 
-    def rate_and_threads(compute, wait, count):
+    def threads_inside(compute, wait, count):
         mapped = hp.range(1 << 30).map(functools.partial(function, compute=compute, wait=wait), output=(hp.i64, ()), name="function")
         with hp.Loader(mapped.batch(16), threads=2) as loader:
             began = time.monotonic()
             while time.monotonic() - began < 1:  # Until there are enough threads.
                 loader.next()
             most[0] = 0
-            began = time.monotonic()
             for _ in range(count // 16):
                 loader.next()
-            return count / (time.monotonic() - began), most[0]
+            return most[0]
 
-    began = time.monotonic()
-    for i in range(50):
-        function(i, 0, 0.001)
-    alone = 50 / (time.monotonic() - began)
-    assert any(rate_and_threads(0, 0.001, 3200)[0] > 3.8 * alone for _ in range(3))
-    assert any(rate_and_threads(3000, 0.0003, 3200)[1] < 64 for _ in range(3)), "of 256"
+    assert any(threads_inside(0, 0.001, 3200) > 4 for _ in range(3)), "it only waits"
+    assert any(threads_inside(3000, 0.0003, 3200) < 64 for _ in range(3)), "of 256"
