@@ -71,16 +71,16 @@ def write_nuclei(folder, pictures, side=128):
 class Opens:
     """Counts how often each file of a folder is opened by any process, as the system tells (inotify)."""
 
-    IN_OPEN, IN_NONBLOCK = 0x20, os.O_NONBLOCK
+    IN_OPEN, IN_CLOSE, IN_NONBLOCK = 0x20, 0x18, os.O_NONBLOCK
 
     def __init__(self, folder):
         libc = ctypes.CDLL(None, use_errno=True)
         self.watch = libc.inotify_init1(self.IN_NONBLOCK)
-        if self.watch < 0 or libc.inotify_add_watch(self.watch, os.fsencode(folder), self.IN_OPEN) < 0:
+        if self.watch < 0 or libc.inotify_add_watch(self.watch, os.fsencode(folder), self.IN_OPEN | self.IN_CLOSE) < 0:
             raise OSError(ctypes.get_errno(), "inotify")
 
     def counts(self):
-        """{name: opens} since the last call."""
+        """{name: opens} since the last call. The system makes one event of equal ones in a row; a close is between two opens of a file."""
         found = collections.Counter()
         while True:
             try:
@@ -88,8 +88,8 @@ class Opens:
             except BlockingIOError:
                 return found
             while events:
-                length = struct.unpack_from("iIII", events)[3]
-                if length:
+                _, mask, _, length = struct.unpack_from("iIII", events)
+                if length and mask & self.IN_OPEN:
                     found[events[16:16 + length].rstrip(b"\0").decode()] += 1
                 events = events[16 + length:]
 
