@@ -129,6 +129,7 @@ auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
   std::unique_lock<std::timed_mutex> turn;  // Before the interpreter's lock: the call before needs that to end.
   if (!takes_turn(function, turn)) return fail(ErrorKind::Cancelled, "the program ends");
   const int64_t has_turn = now_ns();
+  keep_thread_state();
   const WithLock lock;
   const int64_t begins = now_ns(), waited_ns = begins - asked;
   account.lock_wait_ns.fetch_add(waited_ns, std::memory_order_relaxed);

@@ -100,6 +100,38 @@ void drop_dead() {
   for (PyObject* const object : objects) Py_DECREF(object);
 }
 
+namespace {
+
+class KeptState {
+ public:
+  KeptState() = default;
+  ~KeptState() {
+    if (state_ == nullptr || is_exiting() || !home_.is_here()) return;
+    PyEval_RestoreThread(state_);
+    { const WhileCalling ended; }
+    PyGILState_Release(first_);
+  }
+  KeptState(const KeptState&) = delete;
+  KeptState& operator=(const KeptState&) = delete;
+  void keep() {
+    if (state_ != nullptr || PyGILState_GetThisThreadState() != nullptr) return;
+    first_ = PyGILState_Ensure();
+    state_ = PyEval_SaveThread();
+  }
+
+ private:
+  const HomeProcess home_;
+  PyThreadState* state_ = nullptr;
+  PyGILState_STATE first_ = PyGILState_UNLOCKED;
+};
+
+}  // namespace
+
+void keep_thread_state() {
+  thread_local KeptState state;
+  state.keep();
+}
+
 struct Ending::State {
   std::mutex mu;
   std::condition_variable ended;

@@ -571,3 +571,27 @@ def test_functions_that_also_wait_run_on_as_many_threads_as_their_lock_feeds():
 
     assert any(threads_inside(0, 0.001, 3200) > 4 for _ in range(3)), "it only waits"
     assert any(threads_inside(3000, 0.0003, 3200) < 64 for _ in range(3)), "of 256"
+
+
+def test_a_thread_of_the_loader_keeps_a_threading_local_until_the_loader_is_closed():
+    local, made = threading.local(), []
+
+    class Kept:
+        def __init__(self):
+            self.thread = threading.get_ident()
+
+    def function(x):
+        if not hasattr(local, "kept"):
+            local.kept = Kept()
+            made.append(weakref.ref(local.kept))
+        time.sleep(0.0005)
+        return x
+
+    loader = hp.Loader(hp.range(400).map(function, output=(hp.i64, ()), blocking=True).batch(10), threads=2, io_threads=4, consumer_helps=False)
+    assert sum(len(batch) for batch in loader) == 400
+    threads = {ref().thread for ref in made}
+    assert len(made) == len(threads) <= 4 + 2, "one for each thread"
+    assert threading.get_ident() not in threads
+    loader.close()
+    gc.collect()
+    assert all(ref() is None for ref in made), "they end with their threads"

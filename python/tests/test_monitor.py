@@ -285,9 +285,9 @@ def in_a_thread(function):
 
 
 def logged(caplog):
-    """The lines, and how many more were lost. On a slow machine a Loader of an earlier test may have said what it waited for."""
+    """The lines, and how many more were lost. On a slow machine a Loader of an earlier test may have said what it waited for, and where that was."""
     texts = [one.getMessage() for one in caplog.records if one.name == "headpond"]
-    texts = [one for one in texts if not one.startswith("Loader: the program has waited")]
+    texts = [one for one in texts if not one.startswith("Loader: ")]
     lost = [re.match(r"(\d+) more lines were lost: the main thread did not run Python meanwhile", one) for one in texts]
     return lost.count(None), sum(int(one[1]) for one in lost if one)
 

@@ -108,7 +108,7 @@ bool Executor::help(Context& context, bool may_wait) {
   }
   ++running_;
   ++helped_tasks_;
-  const bool opens_item = task.opens_item;
+  const bool makes_work = task.opens_item || task.is_limited;
   if (!is_alone) wake();  // Its own processor works on this task, so that of a worker is not in its way.
   {
     const CurrentPool current(memory_.pool());
@@ -121,7 +121,7 @@ bool Executor::help(Context& context, bool may_wait) {
   const bool was_full = running_ >= permits();  // Then a worker may have gone to sleep beside work.
   --running_;
   if (!is_alone) give_permit();
-  if (opens_item || was_full) wake();
+  if (makes_work || was_full) wake();
   return true;
 }
 

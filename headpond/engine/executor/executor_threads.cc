@@ -56,12 +56,15 @@ void Executor::start_workers() {
   wake();
 }
 
-void Executor::start_io_thread() {
+void Executor::start_io_thread() try {
   const int number = io_threads();
+  const std::string name = fmt::format("headpond/io{}", number);
   Worker& worker = io_workers_.emplace_back();
-  if (start(worker, fmt::format("headpond/io{}", number), &Executor::io_loop)) return;
+  if (start(worker, name, &Executor::io_loop)) return;
   io_workers_.pop_back();
   io_ceiling_ = number;
+} catch (
+    const std::bad_alloc&) {  // Those that are there do it. Who wakes a thread may have claimed a task just before.
 }
 
 // A worker that may run on one processor only keeps it from the program's threads, or waits for them, while another is

@@ -20,7 +20,7 @@ struct WorkItem;
 /// thread.
 enum class ThreadRole : uint8_t { worker, io, helper };
 
-/// Work that a thread claimed. All but `source`, `opens_item` and `let_go_unlocked` are the source's business.
+/// Work that a thread claimed. All but `source` and the last three are the source's business.
 struct Task {
   std::shared_ptr<WorkSource> source;
   std::shared_ptr<WorkItem> item = nullptr;  ///< Null: the next item is to be opened.
@@ -32,6 +32,7 @@ struct Task {
   bool is_sampled = false;                   ///< What each operator costs is measured.
   bool is_probed = false;                    ///< A trace shows what each operator does.
   bool opens_item = false;                   ///< Running it may make work for other threads.
+  bool is_limited = false;                   ///< While it runs, others may have to wait for its end.
   bool let_go_unlocked = false;              ///< It may be the last owner of large things: destroy it without the lock.
 };
 

@@ -2,8 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -19,74 +21,102 @@ namespace {
 constexpr int64_t kMillisecond = 1'000'000;
 constexpr int kMost = 64;
 
-int limit_of(const ConcurrencyLimit& limit) {
-  int running = 0;
-  while (!limit.is_reached(running)) ++running;
-  return running;
+// How much so many threads get done, where one gets 1 done.
+using Rate = std::function<double(int threads)>;
+
+Rate at_most(double most) {
+  return [most](int threads) { return std::min<double>(threads, most); };
+}
+const Rate kWithoutLock = at_most(kMost);
+
+// Threads that have something to do all the time: when a task ends, another one begins.
+class Threads {
+ public:
+  void run(const Rate& rate, int tasks, int threads = kMost) {
+    for (int i = 0; i < tasks; ++i) {
+      fill(threads);
+      const double longer = running_ / rate(running_);
+      (void)limit_.end({.ended_ns = now_ns(), .elapsed_ns = static_cast<int64_t>(longer * 20 * kMillisecond)});
+      --running_;
+    }
+    fill(threads);
+  }
+  int running() const { return running_; }
+
+ private:
+  void fill(int threads) {
+    for (; running_ < threads && !limit_.is_reached(); ++running_) limit_.begin();
+  }
+
+  ConcurrencyLimit limit_{kMost};
+  int running_ = 0;
+};
+
+TEST(ConcurrencyLimit, GrowsAsLongAsMoreThreadsGetMoreDone) {
+  Threads threads;
+  EXPECT_EQ(threads.running(), 0);
+  threads.run(kWithoutLock, 1);
+  EXPECT_EQ(threads.running(), 2);
+  threads.run(kWithoutLock, 1000);
+  EXPECT_EQ(threads.running(), kMost);
 }
 
-// As many tasks as tell something, which waited for `share` of their time. Returns whether more may run now.
-bool add_window(ConcurrencyLimit& limit, double share, int fewer = 0) {
-  const int running = std::max(limit_of(limit) - fewer, 1), tasks = 2 * limit_of(limit);
-  const int64_t elapsed = std::max(100 * kMillisecond / tasks + 1, 50 * kMillisecond);
-  const auto waited = static_cast<int64_t>(share * static_cast<double>(elapsed));
-  bool grew = false;
-  for (int i = 0; i < tasks; ++i) grew = limit.add({elapsed, waited, running, kMost}) || grew;
-  return grew;
+TEST(ConcurrencyLimit, StaysNearTheNumberThatTheLockFeeds) {
+  for (const double most : {1.0, 3.0, 6.0, 20.0}) {
+    Threads threads;
+    threads.run(at_most(most), 5000);
+    EXPECT_GE(threads.running(), 0.7 * most) << most;
+    EXPECT_LE(threads.running(), 1.6 * most + 1) << most;
+  }
 }
 
-ConcurrencyLimit with_lock() {
-  ConcurrencyLimit limit;
-  (void)limit.add({1, 1, 1, kMost});
-  return limit;
+TEST(ConcurrencyLimit, GoesBackWhereMoreThreadsGetLessDone) {
+  Threads threads;
+  threads.run([](int n) { return n <= 6 ? n : 36.0 / n; }, 5000);
+  EXPECT_GE(threads.running(), 4);
+  EXPECT_LE(threads.running(), 8);
 }
 
-TEST(ConcurrencyLimit, IsNoneForFunctionsThatHoldNoLock) {
-  ConcurrencyLimit limit;
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(limit.add({kMillisecond, 0, 50, kMost}));
-  EXPECT_FALSE(limit.is_reached(100'000));
-  EXPECT_EQ(limit_of(with_lock()), 2) << "control: one that waited for a lock";
+TEST(ConcurrencyLimit, FollowsWhatChanges) {
+  Threads threads;
+  threads.run(at_most(4), 2000);
+  threads.run(at_most(32), 20'000);
+  EXPECT_GE(threads.running(), 20);
+  threads.run(at_most(4), 20'000);
+  EXPECT_LE(threads.running(), 8);
 }
 
-TEST(ConcurrencyLimit, DoublesUntilTheLockIsSeldomFreeAndThenFollowsItSlowly) {
-  ConcurrencyLimit limit = with_lock();
-  EXPECT_TRUE(add_window(limit, 0.001));
-  EXPECT_EQ(limit_of(limit), 4);
-  EXPECT_TRUE(add_window(limit, 0.01));
-  EXPECT_TRUE(add_window(limit, 0.01));
-  EXPECT_EQ(limit_of(limit), 16);
-  EXPECT_FALSE(add_window(limit, 0.03)) << "often free, but not always";
-  EXPECT_EQ(limit_of(limit), 16);
-  EXPECT_FALSE(add_window(limit, 0.06));
-  EXPECT_EQ(limit_of(limit), 11);
-  EXPECT_TRUE(add_window(limit, 0.01));
-  EXPECT_EQ(limit_of(limit), 13) << "it no longer doubles";
+TEST(ConcurrencyLimit, LearnsNothingWhileFewerHaveWork) {
+  Threads threads;
+  threads.run(kWithoutLock, 20);
+  const int limit = threads.running();
+  threads.run(kWithoutLock, 1000, limit - 2);
+  threads.run(kWithoutLock, 1);
+  EXPECT_EQ(threads.running(), limit);
+  threads.run(kWithoutLock, 1000);
+  EXPECT_GT(threads.running(), limit) << "control: all of them have work";
 }
 
-TEST(ConcurrencyLimit, StaysBetweenOneAndTheMost) {
-  ConcurrencyLimit limit = with_lock();
-  for (int i = 0; i < 20; ++i) add_window(limit, 0.001);
-  EXPECT_EQ(limit_of(limit), kMost);
-  for (int i = 0; i < 40; ++i) add_window(limit, 0.9);
-  EXPECT_EQ(limit_of(limit), 1);
-  EXPECT_TRUE(add_window(limit, 0.001) || add_window(limit, 0.001)) << "and it grows again";
+TEST(ConcurrencyLimit, LetsOneMoreInEachSecondInWhichNoneReturns) {
+  ConcurrencyLimit limit(kMost);
+  for (int i = 0; i < 3; ++i) limit.begin();
+  const int64_t now = now_ns();
+  (void)limit.end({.ended_ns = now - ConcurrencyLimit::kUntilOneMoreNs / 2});
+  EXPECT_TRUE(limit.is_reached()) << "not yet";
+  limit.begin();
+  (void)limit.end({.ended_ns = now - ConcurrencyLimit::kUntilOneMoreNs});
+  EXPECT_FALSE(limit.is_reached());
+  limit.begin();
+  EXPECT_TRUE(limit.is_reached()) << "one more is in";
 }
 
-TEST(ConcurrencyLimit, LeavesSomeThreadsBesideAProgramThatHoldsTheLock) {
-  ConcurrencyLimit limit = with_lock();
-  for (int i = 0; i < 20; ++i) add_window(limit, 0.08);
-  EXPECT_EQ(limit_of(limit), 4) << "two of them waited as long";
-  ConcurrencyLimit many = with_lock();
-  for (int i = 0; i < 6; ++i) add_window(many, 0.001);
-  for (int i = 0; i < 20; ++i) add_window(many, 0.08);
-  EXPECT_EQ(limit_of(many), 5);
-}
-
-TEST(ConcurrencyLimit, DoesNotGrowWhileFewerHaveWork) {
-  ConcurrencyLimit limit = with_lock();
-  add_window(limit, 0.001);
-  EXPECT_FALSE(add_window(limit, 0.001, 1));
-  EXPECT_EQ(limit_of(limit), 4);
+TEST(ConcurrencyLimit, IsNeverMoreThanTheMost) {
+  ConcurrencyLimit limit(1);
+  limit.begin();
+  EXPECT_TRUE(limit.is_reached());
+  limit.begin();
+  (void)limit.end({.ended_ns = now_ns() - 2 * ConcurrencyLimit::kUntilOneMoreNs});
+  EXPECT_TRUE(limit.is_reached()) << "also while none returns";
 }
 
 // A lock that those who wait get in the order in which they came.
@@ -133,9 +163,10 @@ struct LockingFunction {
   }
 };
 
-// How many threads are in the function at once at most, after `warm` batches.
+// How many threads are in functions at once at most, after `warm` batches. Two stages share the function's lock.
 int threads_inside(const LockingFunction& function, int warm) {
-  Loader loader(range(1 << 30) | map(function, {.name = "function"}) | batch(16), {.threads = 2, .io_threads = kMost});
+  const auto data = range(1 << 30) | map(function, {.name = "first"}) | shuffle() | map(function, {.name = "second"});
+  Loader loader(data | batch(16), {.threads = 2, .io_threads = kMost});
   for (int i = 0; i < warm + 40; ++i) {
     if (i == warm) function.crowd->most = 0;
     if (!loader.next()) return 0;
@@ -143,9 +174,9 @@ int threads_inside(const LockingFunction& function, int warm) {
   return function.crowd->most;
 }
 
-TEST(ConcurrencyLimit, KeepsThreadsThatWouldWaitOutOfAFunctionWhoseLockIsBusy) {
+TEST(ConcurrencyLimit, KeepsThreadsThatWouldWaitOutOfFunctionsWhoseLockIsBusy) {
   const auto inside = [](bool tells) {
-    return threads_inside({.computes_us = 100, .sleeps_us = 400, .tells = tells}, 200);
+    return threads_inside({.computes_us = 100, .sleeps_us = 400, .tells = tells}, 100);
   };
   EXPECT_TRUE(is_so_in_one_run([&] { return inside(true) < kMost / 2; }));
   EXPECT_TRUE(is_so_in_one_run([&] { return inside(false) > kMost / 2; })) << "control: it tells of no lock";
@@ -165,6 +196,22 @@ TEST(ConcurrencyLimit, NoIoThreadRunsAFunctionThatLosesItsLockWhileItComputes) {
   };
   EXPECT_TRUE(is_so_in_one_run([&] { return io_threads(true) == 0; }));
   EXPECT_TRUE(is_so_in_one_run([&] { return io_threads(false) > 0; })) << "control: it tells of no lock";
+}
+
+// None returns before four of them run.
+TEST(ConcurrencyLimit, FunctionsThatWaitForEachOtherReturn) {
+  constexpr int kTogether = 4, kAlone = 40;
+  const auto inside = std::make_shared<std::atomic<int>>(0);
+  const auto meet = [inside](int64_t x) {
+    lock_wait_ns_by_thread += 1;
+    if (x < kAlone) return x;
+    ++*inside;
+    while (*inside % kTogether != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return x;
+  };
+  Loader loader(range(kAlone + kTogether) | map(meet, {.blocking = true}) | batch(4), {.threads = 2, .io_threads = 8});
+  EXPECT_EQ(rest_of(loader).size(), kAlone / 4 + kTogether / 4);
+  EXPECT_EQ(*inside, kTogether);
 }
 
 // Work that begins and ends again and again, at each limit: a wake-up that is lost would stop it for ever.

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int64_t kMostElementsOpened = 256;
 constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
+constexpr int64_t kFirstTasks = 16;
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
@@ -30,6 +31,12 @@ void CostModel::add_opened(int64_t elements, int64_t elapsed_ns) {
 void CostModel::add_rows(int64_t rows, int64_t elapsed_ns) {
   work_ns_ += elapsed_ns;
   row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(rows));
+}
+
+void CostModel::add_lock_wait(int64_t rows, int64_t elapsed_ns) {
+  if (locking_tasks_ == kFirstTasks) return;
+  const double row_ns = static_cast<double>(elapsed_ns) / static_cast<double>(rows);
+  first_row_ns_ += (row_ns - first_row_ns_) / static_cast<double>(++locking_tasks_);
 }
 
 void CostModel::add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes) {

@@ -6,7 +6,6 @@
 #include <cstdint>
 
 #include "headpond/engine/executor/moving_average_internal.h"
-#include "headpond/engine/stages/concurrency_limit_internal.h"
 
 namespace headpond::internal {
 
@@ -34,16 +33,18 @@ class CostModel {
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Counts a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
-  /// Counts a task that made rows which wait. Returns true iff more threads may make them now.
-  bool add_lock_wait(const ConcurrencyLimit::EndedTask& task) { return rows_wait() && limit_.add(task); }
+  /// Counts a task that made rows and waited for the lock of a function.
+  void add_lock_wait(int64_t rows, int64_t elapsed_ns);
   void declare_blocking() { opens_.blocking = rows_.blocking = true; }
 
   // ---- What follows from it.
   bool opens_wait() const { return opens_.blocking; }
   bool rows_wait() const { return rows_.blocking; }
   bool is_blocking() const { return opens_wait() || rows_wait(); }
-  /// No other thread may make rows beside `making`: it would wait for a lock that they hold.
-  bool is_crowded(int making) const { return rows_wait() && limit_.is_reached(making); }
+  /// Its functions hold a lock while they do not wait: see ConcurrencyLimit.
+  bool rows_wait_and_lock() const { return rows_wait() && locking_tasks_ > 0; }
+  /// What so many rows are worth: the time that they took at first.
+  double work_of(int64_t rows) const { return first_row_ns_ * static_cast<double>(rows); }
   double row_ns() const { return row_ns_.value(); }
   double open_ns() const { return open_ns_.value(); }  ///< An element's share.
   /// From an item's first task until it is ready.
@@ -69,7 +70,8 @@ class CostModel {
   MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
   MovingAverage latency_ns_{0.5, 0.05}, usual_latency_ns_{0.05, 0.5};
   Waits opens_, rows_;
-  ConcurrencyLimit limit_;
+  double first_row_ns_ = 0;  // Mean of the first tasks that took a lock.
+  int64_t locking_tasks_ = 0;
   int64_t work_ns_ = 0, sampled_ns_ = 0;
   int64_t chunk_ = 1;
   int64_t largest_bytes_ = 0, completed_ = 0;

@@ -240,7 +240,8 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 }
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
-  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait()) || costs_.is_crowded(making_)) return nullptr;
+  if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
+  if (costs_.rows_wait_and_lock() && host_.locking.is_reached()) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
@@ -260,6 +261,8 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
   const int64_t first = std::exchange(item->claimed, item->claimed + count);
   unclaimed_rows_ -= count;
   ++making_;
+  const bool is_limited = costs_.rows_wait_and_lock();
+  if (is_limited) host_.locking.begin();
   task = {.source = shared_from_this(),
           .item = item,
           .first = first,
@@ -268,7 +271,8 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
           .asks_queue = long_one && task_ns > static_cast<double>(kMayLoseLockNs),
           .running = making_,
           .is_sampled = samples,
-          .is_probed = !samples && trace::enabled() && trace::internal::probes_every.load(std::memory_order_relaxed)};
+          .is_probed = !samples && trace::enabled() && trace::internal::probes_every.load(std::memory_order_relaxed),
+          .is_limited = is_limited};
 }
 
 bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
@@ -459,8 +463,11 @@ void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
   const int sharing = std::max(running, task.running) + (host_.consumer.computes() ? 1 : 0);
   const bool counts = done.waited && done.lock_wait_ns > 0 && !costs_.rows_wait();
   if (counts) done.waited = !may_share_lock(done.run.use, done.run.elapsed_ns, done.lock_wait_ns, sharing);
-  const int most = host_.has_io_threads() ? host_.options.io_threads : host_.threads;
-  if (costs_.add_lock_wait({done.run.elapsed_ns, done.lock_wait_ns, running, most})) host_.wake();
+  if (done.lock_wait_ns > 0) costs_.add_lock_wait(task.count, done.run.elapsed_ns);
+  if (!task.is_limited) return;
+  const bool may_more = host_.locking.end(
+      {.ended_ns = done.run.ended_ns, .elapsed_ns = done.run.elapsed_ns, .work = costs_.work_of(task.count)});
+  if (may_more) host_.wake();
 }
 
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {

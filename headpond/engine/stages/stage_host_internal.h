@@ -18,6 +18,7 @@
 #include "headpond/engine/executor/resources.h"
 #include "headpond/engine/executor/work_source_internal.h"
 #include "headpond/engine/loader_options.h"
+#include "headpond/engine/stages/concurrency_limit_internal.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/stages/counts/stage_counters_internal.h"
@@ -47,7 +48,8 @@ class StageHost : public Feed {
         memory(options.resources ? options.resources->shared_memory()
                                  : std::make_shared<SharedMemory>(*options.memory, options.pool)),
         accounts(root),
-        consumer(options.consumer_helps) {}
+        consumer(options.consumer_helps),
+        locking(threads > 0 && options.io_threads > 0 ? options.io_threads : threads) {}
 
   const LoaderOptions options;  ///< Each has a value.
   const int threads;            ///< Compute threads; 0: next() does all.
@@ -59,6 +61,9 @@ class StageHost : public Feed {
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
   /// The program holds more than half of the memory in batches: one batch is made ahead.
   bool program_holds_half HEADPOND_GUARDED_BY(engine_state) = false;
+
+  /// Tasks of all stages whose rows wait and take a lock.
+  ConcurrencyLimit locking HEADPOND_GUARDED_BY(engine_state);
 
   /// Counters of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
   StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {
