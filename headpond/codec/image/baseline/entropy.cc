@@ -33,12 +33,19 @@ template <bool Keeps>
   return ++reader.k < 64 ? Went::on : Went::to_end;
 }
 
+struct Looked {
+  uint32_t advance;
+  int bits;
+};
+
 template <bool Keeps>
-auto next_look(const EntropyReader& reader) {
+Looked next_look(const EntropyReader& reader) {
   if constexpr (Keeps) {
-    return reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)];
+    const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
+    return {reader.pairs->values[look].advance, reader.pairs->bits[look]};
   } else {
-    return reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+    const SkippedSymbols& symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+    return {symbols.advance, symbols.bits};
   }
 }
 
@@ -46,18 +53,20 @@ auto next_look(const EntropyReader& reader) {
 template <bool Keeps>
 [[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
   static_assert(ValuePair::kEnd == 64 && SkippedSymbols::kEnd == 64);
-  const auto look = next_look<Keeps>(reader);
+  const Looked look = next_look<Keeps>(reader);
   // The block ends if these values fill its last place, or if its end symbol comes after them; below 64 the difference
   // wraps around.
-  const uint32_t next = reader.k + look.advance();
-  const bool is_end = next - 64 <= (look.advance() >= 64 ? 63U : 0U);
+  const uint32_t next = reader.k + look.advance;
+  const bool is_end = next - 64 <= (look.advance >= 64 ? 63U : 0U);
   if (!is_end) {
     Went went = take_one<Keeps>(reader);
     while (went == Went::on && !reader.table->has_pairs) went = take_one<Keeps>(reader);
     return went;
   }
-  if constexpr (Keeps) put(look, reader.k, look.advance() & 63, reader.to);
-  reader.bits.skip(static_cast<int>(look.bits()));
+  if constexpr (Keeps) {
+    put(reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)], reader.k, look.advance & 63, reader.to);
+  }
+  reader.bits.skip(look.bits);
   return Went::to_end;
 }
 
@@ -218,6 +227,9 @@ void EntropyReader::begin_row(std::span<const RowBlock> row, int16_t* values, co
   end = row.data() + row.size();
   memory = values;
   next_point = points;
+  if (memory == nullptr) {
+    for (size_t i = 0; i < static_cast<size_t>(frame->count); ++i) frame->components[i].ac->need_skips();
+  }
   const bool has_begun = memory != nullptr ? begin_block<true>(*this) : begin_block<false>(*this);
   state = has_begun ? RowState::open : RowState::wrong;
 }

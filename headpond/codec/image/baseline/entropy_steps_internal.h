@@ -50,20 +50,22 @@ inline uint32_t take_symbol(ScanBits& bits, const HuffmanTable& table, uint32_t 
 inline constexpr int kSteps = 56 / HuffmanTable::kLookBits;
 static_assert(kSteps * HuffmanTable::kMostSkipped <= 56);
 
-// The last of `places` places from `k` on is the second value's.
-[[gnu::always_inline]] inline void put(ValuePair pair, size_t k, size_t places, int16_t* to) {
-  to[kPlaces[k + places - 1]] = pair.second_value();
-  to[kPlaces[k + pair.first()]] = pair.first_value();  // Which may be the only one.
+// Of the places from `k` on the last is the second value's.
+[[gnu::always_inline]] inline void put(const ValuePair& pair, size_t k, size_t places, int16_t* to) {
+  const size_t first = pair.first;
+  const int8_t first_value = pair.first_value, second_value = pair.second_value;
+  to[kPlaces[k + places - 1]] = int16_t{second_value};
+  to[kPlaces[k + first]] = int16_t{first_value};  // Which may be the only one.
 }
 
 /// step() without memory.
 [[gnu::always_inline]] inline bool skip(EntropyReader& reader) {
-  const SkippedSymbols symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
-  const uint32_t next = reader.k + symbols.advance();
+  const SkippedSymbols& symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+  const uint32_t next = reader.k + symbols.advance;
   if (next > 63) [[unlikely]] {
     return false;
   }
-  reader.bits.skip(static_cast<int>(symbols.bits()));
+  reader.bits.skip(symbols.bits);
   reader.k = next;
   return true;
 }
@@ -76,13 +78,13 @@ template <bool Keeps>
     return skip(reader);
   } else {
     const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
-    const ValuePair pair = reader.pairs->values[look];
+    const ValuePair& pair = reader.pairs->values[look];
     const int bits = reader.pairs->bits[look];
-    const uint32_t next = reader.k + pair.advance();
+    const uint32_t next = reader.k + pair.advance;
     if (next > 63) [[unlikely]] {
       return false;
     }
-    put(pair, reader.k, pair.advance(), reader.to);
+    put(pair, reader.k, pair.advance, reader.to);
     reader.bits.skip(bits);
     reader.k = next;
     return true;

@@ -58,14 +58,26 @@ Piece piece_of(uint32_t entry, uint32_t room) {
   return (zeros & 15) == 0 ? Piece{bits, 0, 0, true} : Piece();
 }
 
+// A pair and the bits that it takes.
+struct TakenPair {
+  uint8_t bits = 0;
+  ValuePair pair;
+};
+
+TakenPair taken_pair(uint32_t bits, uint32_t advance, uint32_t first, int32_t first_value, int32_t second_value) {
+  return {static_cast<uint8_t>(bits),
+          {static_cast<uint8_t>(advance), static_cast<uint8_t>(first), static_cast<int8_t>(first_value),
+           static_cast<int8_t>(second_value)}};
+}
+
 // What may be second in a pair, with the block's end after it, if that is whole too. `bits`: kLookBits of them.
-ValuePair last_of(const HuffmanTable& table, uint32_t bits, uint32_t room) {
+TakenPair last_of(const HuffmanTable& table, uint32_t bits, uint32_t room) {
   const Piece piece = piece_of(table.look[bits], room);
-  if (piece.is_end) return {piece.bits, ValuePair::kEnd, 0, 0, 0};
-  if (piece.bits == 0 || !piece.has_at_most(ValuePair::kSecondSize)) return {};
+  if (piece.is_end) return taken_pair(piece.bits, ValuePair::kEnd, 0, 0, 0);
+  if (piece.bits == 0 || !piece.has_at_most(ValuePair::kMostSize)) return {};
   const Piece end = piece_of(table.look[(bits << piece.bits) & (table.look.size() - 1)], room - piece.bits);
-  if (!end.is_end) return {piece.bits, piece.places, 0, 0, piece.value};
-  return {piece.bits + end.bits, piece.places + ValuePair::kEnd, 0, 0, piece.value};
+  if (!end.is_end) return taken_pair(piece.bits, piece.places, 0, 0, piece.value);
+  return taken_pair(piece.bits + end.bits, piece.places + ValuePair::kEnd, 0, 0, piece.value);
 }
 
 // What may be second in a pair, by the number of bits that the first one leaves.
@@ -74,9 +86,9 @@ class SecondPieces {
   explicit SecondPieces(const HuffmanTable& table) : table_(table) {}
 
   // One for each value of `room` bits.
-  std::span<const ValuePair> of(uint32_t room) {
+  std::span<const TakenPair> of(uint32_t room) {
     const size_t count = size_t{1} << room;
-    const std::span<ValuePair> pieces(&pieces_[count], count);
+    const std::span<TakenPair> pieces(&pieces_[count], count);
     if (!std::exchange(has_[room], true)) {
       for (uint32_t bits = 0; bits < count; ++bits) {
         pieces[bits] = last_of(table_, bits << (HuffmanTable::kLookBits - room), room);
@@ -88,8 +100,8 @@ class SecondPieces {
  private:
   const HuffmanTable& table_;
   // Not on the stack, which may be small.
-  const std::unique_ptr<ValuePair[]> pieces_ =
-      std::make_unique_for_overwrite<ValuePair[]>(size_t{1} << HuffmanTable::kLookBits);
+  const std::unique_ptr<TakenPair[]> pieces_ =
+      std::make_unique_for_overwrite<TakenPair[]>(size_t{1} << HuffmanTable::kLookBits);
   std::array<bool, HuffmanTable::kLookBits> has_ = {};
 };
 
@@ -121,12 +133,16 @@ SkippedSymbols skipped_of(const HuffmanTable& table, uint32_t bits) {
     if (places + symbol.places > SkippedSymbols::kMostPlaces) break;
     taken += symbol.bits;
     places += symbol.places;
-    if (symbol.is_end) return {taken, places + SkippedSymbols::kEnd};
+    if (symbol.is_end) {
+      places += SkippedSymbols::kEnd;
+      break;
+    }
   }
-  return taken == 0 ? SkippedSymbols() : SkippedSymbols(taken, places);
+  if (taken == 0) return {};
+  return {static_cast<uint8_t>(taken), static_cast<uint8_t>(places)};
 }
 
-constexpr ValuePair kNothing = {0, ValuePair::kNone, 0, 0, 0};
+constexpr ValuePair kNothing = {.advance = ValuePair::kNone};
 constexpr auto kNoPairs = [] {
   HuffmanTable::Pairs none = {};
   none.values.fill(kNothing);
@@ -272,7 +288,7 @@ bool HuffmanTable::make(FileBytes new_counts, FileBytes values, bool new_is_dc) 
       std::equal(values.begin(), values.end(), symbols.begin(), same)) {
     return is_set = true;
   }
-  is_made = has_pairs = false;
+  is_made = has_pairs = has_skips = false;
   used_bytes = 0;
   std::ranges::copy(new_counts, counts.begin());
   is_dc = new_is_dc;
@@ -317,25 +333,23 @@ const HuffmanTable::Pairs* HuffmanTable::pairs_for(size_t bytes) {
 
 void HuffmanTable::make_pairs() {
   SecondPieces second(*this);
-  std::array<ValuePair, size_t{1} << kLookBits>& values = pairs.values;
-  for (size_t i = 0; i < values.size();) {
+  for (size_t i = 0; i < look.size();) {
     const Piece piece = piece_of(look[i], kLookBits);
-    if (piece.is_end) {
-      values[i++] = {piece.bits, ValuePair::kEnd + 1, 0, 0, 0};
+    if (piece.is_end || piece.bits == 0 || !piece.has_at_most(ValuePair::kMostSize)) {
+      pairs.bits[i] = static_cast<uint8_t>(piece.is_end ? piece.bits : 0);
+      pairs.values[i++] = piece.is_end ? ValuePair{.advance = ValuePair::kEnd + 1} : kNothing;
       continue;
     }
-    if (piece.bits == 0 || !piece.has_at_most(ValuePair::kFirstSize)) {
-      values[i++] = kNothing;
-      continue;
+    for (const auto& [bits, other] : second.of(kLookBits - piece.bits)) {
+      pairs.bits[i] = static_cast<uint8_t>(piece.bits + bits);
+      pairs.values[i++] = {static_cast<uint8_t>(piece.places + other.advance), static_cast<uint8_t>(piece.places - 1),
+                           static_cast<int8_t>(piece.value), other.second_value};
     }
-    const ValuePair first = {piece.bits, piece.places, piece.places - 1, piece.value, 0};
-    for (const ValuePair other : second.of(kLookBits - piece.bits)) values[i++] = first + other;
   }
-  std::ranges::transform(values, pairs.bits.begin(), [](ValuePair pair) { return static_cast<uint8_t>(pair.bits()); });
-  make_skips();
 }
 
 void HuffmanTable::make_skips() {
+  has_skips = true;
   for (uint32_t i = 0; i < pairs.skips.size(); ++i) pairs.skips[i] = skipped_of(*this, i << (kLookBits - kSkipBits));
 }
 

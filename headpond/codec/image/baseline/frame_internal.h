@@ -15,64 +15,39 @@ inline constexpr std::array<uint8_t, 64> kPlaces = {0,  1,  8,  16, 9,  2,  3,  
                                                     35, 42, 49, 56, 57, 50, 43, 36, 29, 22, 15, 23, 30, 37, 44, 51,
                                                     58, 59, 52, 45, 38, 31, 39, 46, 53, 60, 61, 54, 47, 55, 62, 63};
 
-/// The one or two values that some bits of a block begin with, in a word, as tables of them are to stay in the
-/// processor's cache. Places count from the next one of the zigzag order on.
-class ValuePair {
- public:
-  /// Part of advance() if the block's end follows the values.
-  static constexpr uint32_t kEnd = 64;
-  /// advance() if there is no value whole.
-  static constexpr uint32_t kNone = 127;
+/// The one or two values that some bits of a block begin with. Places count from the next one of the zigzag order on.
+/// Its members are bytes, each loaded by itself, as to take them from a word would cost an instruction more for each.
+struct ValuePair {
+  /// Part of `advance` if the block's end follows the values.
+  static constexpr uint8_t kEnd = 64;
+  /// `advance` if there is no value whole.
+  static constexpr uint8_t kNone = 127;
   /// Values of more bits are not in a pair.
-  static constexpr uint32_t kFirstSize = 7, kSecondSize = 6;
+  static constexpr uint32_t kMostSize = 7;
 
-  constexpr ValuePair() = default;
-  constexpr ValuePair(uint32_t bits, uint32_t advance, uint32_t first, int32_t first_value, int32_t second_value)
-      : word_(bits | advance << 6 | first << 13 | (static_cast<uint32_t>(first_value) & 255) << 17 |
-              static_cast<uint32_t>(second_value) << 25) {}
-
-  /// To be taken; 0 to 15.
-  uint32_t bits() const { return word_ & 63; }
   /// How many places the values fill; the last one is the second value's, and also the first one's if that is the only
   /// one. Without any value there is one place, of a 0.
-  uint32_t advance() const { return word_ >> 6 & 127; }
-  uint32_t first() const { return word_ >> 13 & 15; }
-  int16_t first_value() const { return static_cast<int8_t>(word_ >> 17); }
-  int16_t second_value() const { return static_cast<int16_t>(static_cast<int32_t>(word_) >> 25); }
+  uint8_t advance = 0;
+  uint8_t first = 0;  ///< The first value's place.
+  int8_t first_value = 0;
+  int8_t second_value = 0;
 
-  /// Field by field, of which none may overflow.
-  friend ValuePair operator+(ValuePair a, ValuePair b) {
-    a.word_ += b.word_;
-    return a;
-  }
   friend bool operator==(const ValuePair&, const ValuePair&) = default;
-
- private:
-  uint32_t word_ = 0;
 };
 
 /// The whole symbols at the start of some bits of a block, without their values.
-class SkippedSymbols {
- public:
-  /// Part of advance() if the block's end is the last symbol.
-  static constexpr uint32_t kEnd = 64;
-  /// advance() if there is no symbol whole.
-  static constexpr uint32_t kNone = 128;
+struct SkippedSymbols {
+  /// Part of `advance` if the block's end is the last symbol.
+  static constexpr uint8_t kEnd = 64;
+  /// `advance` if there is no symbol whole.
+  static constexpr uint8_t kNone = 128;
   /// As a block has but 63 places for them.
   static constexpr uint32_t kMostPlaces = 63;
 
-  constexpr SkippedSymbols() = default;
-  constexpr SkippedSymbols(uint32_t bits, uint32_t advance) : word_(static_cast<uint16_t>(bits | advance << 6)) {}
-
-  /// To be taken; 0 to 63.
-  uint32_t bits() const { return word_ & 63; }
-  /// How many places of the zigzag order they fill.
-  uint32_t advance() const { return word_ >> 6; }
+  uint8_t bits = 0;         ///< To be taken.
+  uint8_t advance = kNone;  ///< How many places of the zigzag order they fill.
 
   friend bool operator==(const SkippedSymbols&, const SkippedSymbols&) = default;
-
- private:
-  uint16_t word_ = kNone << 6;
 };
 
 /// A Huffman table, looked up by the next kLookBits bits. An entry of `look` has in its lowest byte the number of bits
@@ -99,19 +74,25 @@ struct HuffmanTable {
   /// For a table of coefficients, by the bits of `look`.
   struct Pairs {
     std::array<ValuePair, size_t{1} << kLookBits> values;
-    /// Their bits() again: the next look waits for these only. They take 8 KiB, so they stay near the processor; the
-    /// values take 32.
+    /// How many of the bits the values take: the next look waits for these only. They take 8 KiB, so they stay near the
+    /// processor; the values take 32.
     std::array<uint8_t, size_t{1} << kLookBits> bits;
     /// By the next kSkipBits bits: symbols whose codes are whole in them, and which take at most kMostSkipped with
-    /// their values.
+    /// their values. After need_skips().
     std::array<SkippedSymbols, size_t{1} << kSkipBits> skips;
   };
   Pairs pairs;
-  bool has_pairs = false;
+  bool has_pairs = false, has_skips = false;
   size_t used_bytes = 0;  ///< Bytes of the scans for which pairs were asked.
   /// `pairs`, or for a few bytes of a scan some without any: to make them would take longer than they save.
   const Pairs* pairs_for(size_t bytes);
-  void make_pairs();  ///< And `skips`.
+  void make_pairs();  ///< Without `skips`.
+  /// Before blocks are passed over: of `pairs`, if there are any, `skips` are made. Few files have such blocks and
+  /// tables of their own, which would have to be made for each file.
+  void need_skips() {
+    if (has_pairs && !has_skips) make_skips();
+  }
+  void make_skips();
 
   /// From the body of a marker: 16 counts, then `symbols`. False iff libjpeg would refuse it. Quick where they are
   /// those of the file before.
@@ -121,7 +102,6 @@ struct HuffmanTable {
 
  private:
   void make_differences();
-  void make_skips();
 };
 
 /// Factors of the values of a block, row by row.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "headpond/codec/image/baseline/frame_internal.h"
 
 namespace headpond::jpeg_internal {
@@ -27,69 +29,81 @@ TEST(HuffmanTable, HoldsSymbolsAndTheValuesThatFit) {
   EXPECT_EQ(entry_of(table, 0b11100000000), 0U);
 }
 
-// Of bits that begin with these 11; as the last bit, 0.
-ValuePair pair_of(const HuffmanTable& table, uint32_t bits) {
-  return table.pairs.values[bits << (HuffmanTable::kLookBits - 11)];
+struct TakenPair {
+  int bits;
+  ValuePair pair;
+  friend bool operator==(const TakenPair&, const TakenPair&) = default;
+};
+
+// Of kLookBits bits.
+TakenPair pair_at(const HuffmanTable& table, uint32_t look) {
+  return {table.pairs.bits[look], table.pairs.values[look]};
+}
+
+// Of bits that begin with these 11; those after them are 0.
+TakenPair pair_of(const HuffmanTable& table, uint32_t bits) {
+  return pair_at(table, bits << (HuffmanTable::kLookBits - 11));
 }
 
 TEST(HuffmanTable, HasTheFirstTwoValuesAndTheEndAfterThem) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
   table.make_pairs();
-  for (size_t i = 0; i < table.look.size(); ++i) ASSERT_EQ(table.pairs.bits[i], table.pairs.values[i].bits());
-  constexpr uint32_t kEnd = ValuePair::kEnd;
-  const ValuePair nothing = {0, ValuePair::kNone, 0, 0, 0};
-  EXPECT_EQ(pair_of(table, 0b01111111111), ValuePair(1, kEnd + 1, 0, 0, 0)) << "0";
-  EXPECT_EQ(pair_of(table, 0b10110111111), ValuePair(5, 2 + kEnd, 1, 3, 0)) << "10 11, 0";
-  EXPECT_EQ(pair_of(table, 0b10111000101), ValuePair(8, 4, 1, 3, -3)) << "10 11, 10 00, 10 1 and no more";
-  EXPECT_EQ(pair_of(table, 0b10111000010), ValuePair(9, 4 + kEnd, 1, 3, -3)) << "10 11, 10 00, 0";
+  constexpr uint8_t kEnd = ValuePair::kEnd;
+  const TakenPair nothing = {0, {.advance = ValuePair::kNone}};
+  EXPECT_EQ(pair_of(table, 0b01111111111), (TakenPair{1, {kEnd + 1, 0, 0, 0}})) << "0";
+  EXPECT_EQ(pair_of(table, 0b10110111111), (TakenPair{5, {2 + kEnd, 1, 3, 0}})) << "10 11, 0";
+  EXPECT_EQ(pair_of(table, 0b10111000101), (TakenPair{8, {4, 1, 3, -3}})) << "10 11, 10 00, 10 1 and no more";
+  EXPECT_EQ(pair_of(table, 0b10111000010), (TakenPair{9, {4 + kEnd, 1, 3, -3}})) << "10 11, 10 00, 0";
   EXPECT_EQ(pair_of(table, 0b11000000000), nothing) << "a value of 11 bits";
   EXPECT_EQ(pair_of(table, 0b11100000000), nothing) << "no code";
-  EXPECT_EQ(pair_of(table, 0b10111100000), ValuePair(4, 2, 1, 3, 0));
+  EXPECT_EQ(pair_of(table, 0b10111100000), (TakenPair{4, {2, 1, 3, 0}}));
   Codes codes;
   codes.values[1] = std::byte{0xf0};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   EXPECT_FALSE(table.has_pairs);
-  EXPECT_EQ(table.pairs_for(5'000)->values[0], nothing) << "few bytes";
+  EXPECT_EQ(table.pairs_for(5'000)->values[0], nothing.pair) << "few bytes";
   EXPECT_EQ(table.pairs_for(5'000), &table.pairs) << "together they are not";
   table.make_pairs();
-  EXPECT_EQ(pair_of(table, 0b10011111111), ValuePair(3, 16 + kEnd, 15, 0, 0));
-  EXPECT_EQ(pair_of(table, 0b10100111111), ValuePair(5, 32 + kEnd, 15, 0, 0));
+  EXPECT_EQ(pair_of(table, 0b10011111111), (TakenPair{3, {16 + kEnd, 15, 0, 0}}));
+  EXPECT_EQ(pair_of(table, 0b10100111111), (TakenPair{5, {32 + kEnd, 15, 0, 0}}));
 }
 
 TEST(HuffmanTable, HasTheSymbolsThatCanBePassedOver) {
   HuffmanTable table;
   ASSERT_TRUE(table.make(Codes().counts, Codes().values, false));
-  EXPECT_EQ(table.pairs_for(10)->skips[0], SkippedSymbols()) << "few bytes";
-  table.make_pairs();
-  constexpr uint32_t kEnd = SkippedSymbols::kEnd;
+  table.need_skips();
+  EXPECT_FALSE(table.has_skips) << "few bytes";
+  EXPECT_EQ(table.pairs_for(10)->skips[0], SkippedSymbols());
+  table.make_skips();
+  constexpr uint8_t kEnd = SkippedSymbols::kEnd;
   const auto& skips = table.pairs.skips;
-  EXPECT_EQ(skips[0b01111111111], SkippedSymbols(1, kEnd)) << "0";
-  EXPECT_EQ(skips[0b10110111111], SkippedSymbols(5, 2 + kEnd)) << "10 11, 0";
-  EXPECT_EQ(skips[0b10111000101], SkippedSymbols(12, 6)) << "10 11, 10 00, 10 1 and a bit more";
-  EXPECT_EQ(skips[0b10111000010], SkippedSymbols(9, 4 + kEnd)) << "10 11, 10 00, 0";
-  EXPECT_EQ(skips[0b11000000000], SkippedSymbols(14, 1)) << "a value of 11 bits";
-  EXPECT_EQ(skips[0b10111100000], SkippedSymbols(4, 2)) << "it would be the fifth to the eighteenth bit";
+  EXPECT_EQ(skips[0b01111111111], (SkippedSymbols{1, kEnd})) << "0";
+  EXPECT_EQ(skips[0b10110111111], (SkippedSymbols{5, 2 + kEnd})) << "10 11, 0";
+  EXPECT_EQ(skips[0b10111000101], (SkippedSymbols{12, 6})) << "10 11, 10 00, 10 1 and a bit more";
+  EXPECT_EQ(skips[0b10111000010], (SkippedSymbols{9, 4 + kEnd})) << "10 11, 10 00, 0";
+  EXPECT_EQ(skips[0b11000000000], (SkippedSymbols{14, 1})) << "a value of 11 bits";
+  EXPECT_EQ(skips[0b10111100000], (SkippedSymbols{4, 2})) << "it would be the fifth to the eighteenth bit";
   EXPECT_EQ(skips[0b11100000000], SkippedSymbols()) << "no code";
   Codes codes;
   codes.values[1] = std::byte{0xf0};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
-  table.make_pairs();
-  EXPECT_EQ(skips[0b10101001111], SkippedSymbols(7, 48 + kEnd));
-  EXPECT_EQ(skips[0b10101010011], SkippedSymbols(6, 48)) << "a block has no 64 places after the first";
+  table.make_skips();
+  EXPECT_EQ(skips[0b10101001111], (SkippedSymbols{7, 48 + kEnd}));
+  EXPECT_EQ(skips[0b10101010011], (SkippedSymbols{6, 48})) << "a block has no 64 places after the first";
 }
 
-TEST(ValuePair, HoldsItsFields) {
-  for (const int32_t first : {-127, -1, 0, 1, 127}) {
-    for (const int32_t second : {-63, -1, 0, 1, 63}) {
-      const ValuePair pair(13, 96, 15, first, second);
-      EXPECT_EQ(pair.bits(), 13U);
-      EXPECT_EQ(pair.advance(), 96U);
-      EXPECT_EQ(pair.first(), 15U);
-      EXPECT_EQ(pair.first_value(), first);
-      EXPECT_EQ(pair.second_value(), second);
-      EXPECT_EQ(ValuePair(5, 16, 15, first, 0) + ValuePair(8, 80, 0, 0, second), pair);
-    }
+TEST(HuffmanTable, HasSymbolsToPassOverOnceTheyAreNeededAndAnewForOtherCodes) {
+  HuffmanTable table;
+  Codes codes;
+  for (const auto& [symbol, places] : {std::pair{0x12, 2}, std::pair{0x22, 3}}) {
+    codes.values[1] = static_cast<std::byte>(symbol);
+    ASSERT_TRUE(table.make(codes.counts, codes.values, false));
+    const HuffmanTable::Pairs* const pairs = table.pairs_for(10'000);
+    EXPECT_FALSE(table.has_skips);
+    table.need_skips();
+    EXPECT_TRUE(table.has_skips);
+    EXPECT_EQ(pairs->skips[0b10111100000], (SkippedSymbols{4, static_cast<uint8_t>(places)}));
   }
 }
 
@@ -100,17 +114,17 @@ TEST(HuffmanTable, HasNoPairOfValuesThatDontFit) {
   codes.values[2] = std::byte{0x07};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   table.make_pairs();
-  EXPECT_EQ(pair_of(table, 0b10100000000), ValuePair(0, ValuePair::kNone, 0, 0, 0)) << "a first value of 8 bits";
-  EXPECT_EQ(pair_of(table, 0b11010000001), ValuePair(10, 1, 0, 64, 0)) << "one of 7";
+  EXPECT_EQ(pair_of(table, 0b10100000000), (TakenPair{0, {.advance = ValuePair::kNone}})) << "a first value of 8 bits";
+  EXPECT_EQ(pair_of(table, 0b11011111111), (TakenPair{10, {1, 0, 127, 0}})) << "one of 7";
   codes.values[1] = std::byte{0x01};
-  codes.values[2] = std::byte{0x07};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   table.make_pairs();
-  EXPECT_EQ(table.pairs.values[0b1011101000001], ValuePair(3, 1, 0, 1, 0)) << "a second one of 7";
-  codes.values[2] = std::byte{0x06};
+  EXPECT_EQ(pair_at(table, 0b1011101111111), (TakenPair{13, {2, 0, 1, 127}})) << "a second one of 7";
+  EXPECT_EQ(pair_at(table, 0b1011100000000), (TakenPair{13, {2, 0, 1, -127}}));
+  codes.values = {std::byte{0x01}, std::byte{0x08}, std::byte{0x00}};
   ASSERT_TRUE(table.make(codes.counts, codes.values, false));
   table.make_pairs();
-  EXPECT_EQ(table.pairs.values[0b1011101000001], ValuePair(12, 2, 0, 1, 32)) << "of 6";
+  EXPECT_EQ(pair_at(table, 0b0110100000000), (TakenPair{2, {1, 0, 1, 0}})) << "of 8";
 }
 
 // Of bits that begin with these 12.

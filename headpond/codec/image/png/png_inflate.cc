@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "headpond/base/checksum/zlib_sums.h"
 #include "headpond/codec/image/png/png_inflate_internal.h"
@@ -10,6 +11,7 @@ namespace {
 
 constexpr size_t kHistory = size_t{32} << 10;
 constexpr size_t kAhead = size_t{64} << 10;
+constexpr size_t kJoined = size_t{64} << 10;
 constexpr size_t kSymbols = 286, kDistances = 30;  // Fixed codes have two more each, which no stream may use.
 constexpr uint32_t kBlockEnd = CodeEntry::kOther, kUnused = CodeEntry::kOther | CodeEntry::kInvalid;
 
@@ -72,10 +74,12 @@ inline void copy_match(uint8_t* to, size_t distance, size_t length) {
 
 }  // namespace
 
-Inflater::Inflater(std::span<const std::byte> stream, uint64_t total, size_t most)
+Inflater::Inflater(std::span<const std::byte> stream, uint64_t total, size_t most, NextPart next)
     : total_(total),
       capacity_(static_cast<size_t>(std::min<uint64_t>(total, kHistory + std::max(kAhead, most))) + kSlack + 1),
-      memory_(std::make_unique_for_overwrite<uint8_t[]>(capacity_)) {
+      memory_(std::make_unique_for_overwrite<uint8_t[]>(capacity_)),
+      next_(std::move(next)),
+      has_more_(next_ != nullptr) {
   in_.at = reinterpret_cast<const uint8_t*>(stream.data());
   in_.end = in_.at + stream.size();
 }
@@ -102,7 +106,10 @@ bool Inflater::fill() {
   make_room();
   const size_t before = end_;
   bool is_good = true;
-  while (is_good && step_ != Step::end && memory_.get() + end_ < limit()) is_good = step();
+  while (is_good && step_ != Step::end && memory_.get() + end_ < limit()) {
+    if (is_low()) join_parts();
+    is_good = step();
+  }
   adler_ = adler32_extend(adler_, std::as_bytes(std::span(&memory_[before], end_ - before)));
   produced_ += end_ - before;
   is_good = is_good && produced_ <= total_ && (step_ != Step::end || finish());
@@ -116,6 +123,26 @@ void Inflater::make_room() {
   std::memmove(memory_.get(), &memory_[gone], end_ - gone);
   at_ -= gone;
   end_ -= gone;
+}
+
+// Moves what is left of the stream to the begin of `joined_`, and adds what follows.
+void Inflater::join_parts() {
+  in_.at -= in_.count / 8;  // Bytes that were read ahead.
+  in_.count %= 8;
+  in_.bits = in_.peek(in_.count);
+  auto joined = static_cast<size_t>(in_.end - in_.at);
+  if (joined_ == nullptr) joined_ = std::make_unique_for_overwrite<uint8_t[]>(kJoined);
+  if (joined > 0) std::memmove(joined_.get(), in_.at, joined);
+  while (has_more_ && joined < kJoined) {
+    if (part_.empty()) part_ = next_();
+    has_more_ = !part_.empty();
+    const size_t size = std::min(part_.size(), kJoined - joined);
+    if (size > 0) std::memcpy(&joined_[joined], part_.data(), size);
+    part_ = part_.subspan(size);
+    joined += size;
+  }
+  in_.at = joined_.get();
+  in_.end = in_.at + joined;
 }
 
 bool Inflater::step() {
@@ -210,8 +237,9 @@ bool Inflater::take_symbols() {
   CodeBits in = in_;
   uint8_t* out = memory_.get() + end_;
   uint8_t* const stop = limit();
+  const uint8_t* const last = has_more_ ? in.end - kTurn : in.end;
   bool is_good = true;
-  while (out < stop) {
+  while (out < stop && in.at <= last) {
     in.refill();
     uint32_t entry = symbols_.first(in);
     for (int i = 0; i < 3 && CodeEntry::is_literal(entry); ++i) {  // They leave enough bits for a look-up.
@@ -246,8 +274,10 @@ bool Inflater::take_symbols() {
 }
 
 bool Inflater::take_stored() {
-  const size_t size = std::min(stored_, static_cast<size_t>(limit() - memory_.get()) - end_);
-  if (static_cast<size_t>(in_.end - in_.at) < size) return false;
+  const auto there = static_cast<size_t>(in_.end - in_.at);
+  size_t size = std::min(stored_, static_cast<size_t>(limit() - memory_.get()) - end_);
+  if (there < size && !has_more_) return false;
+  size = std::min(size, there);
   if (size > 0) std::memcpy(&memory_[end_], in_.at, size);
   in_.at += size;
   end_ += size;
@@ -258,6 +288,7 @@ bool Inflater::take_stored() {
 
 // The checksum is the last thing of the stream.
 bool Inflater::finish() {
+  if (is_low()) join_parts();
   if (!in_.align() || in_.end - in_.at != 4) return false;
   uint32_t sum = 0;
   for (int i = 0; i < 4; ++i) sum = sum << 8 | in_.at[i];

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -15,8 +16,12 @@ namespace headpond::png_internal {
 
 class Inflater {
  public:
-  /// `stream` must outlive it. It is to have `total` bytes, which are taken in pieces of at most `most`.
-  Inflater(std::span<const std::byte> stream, uint64_t total, size_t most);
+  /// The part of the stream that follows the one before; empty iff none does.
+  using NextPart = std::function<std::span<const std::byte>()>;
+
+  /// `stream`, and what `next` gives, must outlive it. The stream is to have `total` bytes, which are taken in pieces
+  /// of at most `most`. Without `next`, `stream` is the whole one; parts are joined piece by piece.
+  Inflater(std::span<const std::byte> stream, uint64_t total, size_t most, NextPart next = nullptr);
 
   /// The next `size` bytes, which live until the next call. Null iff the stream is refused, or has too few or more than
   /// `total`. REQUIRES: size is 1 to `most`.
@@ -38,10 +43,15 @@ class Inflater {
   bool take_symbols();
   bool take_stored();
   bool finish();
+  void join_parts();
+  // True iff a step could need more than what is there of the stream.
+  bool is_low() const { return has_more_ && in_.end - in_.at < kLow; }
   uint8_t* limit() const { return memory_.get() + capacity_ - kSlack; }
 
   // A step ends at most this far after the limit: three pairs of literals, a match, and what copying writes too much.
   static constexpr size_t kSlack = 3 * 2 + 258 + 16;
+  // More bytes of the stream than the head of a block has; than a turn of take_symbols() reads.
+  static constexpr ptrdiff_t kLow = 1024, kTurn = 64;
 
   const uint64_t total_;
   const size_t capacity_;
@@ -50,6 +60,10 @@ class Inflater {
   uint64_t produced_ = 0;
   uint32_t adler_ = 1;
   CodeBits in_;
+  const NextPart next_;
+  bool has_more_;                      // Something of the stream may follow `in_`.
+  std::span<const std::byte> part_;    // What was not joined yet of the last part.
+  std::unique_ptr<uint8_t[]> joined_;  // Where `in_` is, from the second part on.
   Step step_ = Step::stream_head;
   bool is_last_ = false;   // The current block.
   bool is_fixed_ = false;  // The tables are those of fixed codes.

@@ -28,10 +28,7 @@ std::string compressed(const std::string& raw, int level, int strategy, int memo
   return out;
 }
 
-// In memory of just this size, for the sanitizers.
-std::optional<std::string> inflated(const std::string& stream, size_t total, size_t piece) {
-  const std::vector<std::byte> exact = test::to_bytes(stream);
-  Inflater inflater(exact, total, piece);
+std::optional<std::string> taken(Inflater& inflater, size_t total, size_t piece) {
   std::string out;
   while (out.size() < total) {
     const size_t size = std::min(piece, total - out.size());
@@ -41,6 +38,30 @@ std::optional<std::string> inflated(const std::string& stream, size_t total, siz
   }
   if (!inflater.is_whole()) return std::nullopt;
   return out;
+}
+
+// The stream comes in parts of `part` bytes.
+std::optional<std::string> inflated_in_parts(const std::vector<std::byte>& stream, size_t part, size_t total,
+                                             size_t piece) {
+  std::span<const std::byte> left = stream;
+  const auto next = [&left, part] {
+    const auto given = left.first(std::min(part, left.size()));
+    left = left.subspan(given.size());
+    return given;
+  };
+  Inflater inflater(next(), total, piece, next);
+  return taken(inflater, total, piece);
+}
+
+// In memory of just this size, for the sanitizers; in parts too.
+std::optional<std::string> inflated(const std::string& stream, size_t total, size_t piece) {
+  const std::vector<std::byte> exact = test::to_bytes(stream);
+  Inflater inflater(exact, total, piece);
+  auto whole = taken(inflater, total, piece);
+  for (const size_t part : {1, 1000, 8192}) {
+    EXPECT_TRUE(inflated_in_parts(exact, part, total, piece) == whole) << "parts of " << part << " bytes";
+  }
+  return whole;
 }
 
 // The same by zlib: all of the stream, and exactly `total` bytes.

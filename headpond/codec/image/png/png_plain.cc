@@ -99,21 +99,30 @@ Palette palette_of(std::span<const std::byte> file, const Layout& layout) {
   return palette;
 }
 
-// The compressed data: in place if one chunk has them all, else joined in `memory`.
-std::span<const std::byte> stream_of(std::span<const std::byte> file, const Layout& layout,
-                                     std::vector<std::byte>& memory) {
-  for (uint64_t at = layout.run_begin; at < layout.run_end;) {
-    uint32_t size = 0;
-    std::memcpy(&size, &file[at], sizeof size);
-    if constexpr (std::endian::native == std::endian::little) size = __builtin_bswap32(size);
-    const auto part = file.subspan(at + 8, size);
-    if (size == layout.run_bytes) return part;
-    if (memory.empty()) memory.reserve(layout.run_bytes);
-    memory.insert(memory.end(), part.begin(), part.end());
-    at += uint64_t{size} + 12;
+// The compressed data, chunk by chunk.
+class Chunks {
+ public:
+  Chunks(std::span<const std::byte> file, const Layout& layout)
+      : file_(file), at_(layout.run_begin), end_(layout.run_end) {}
+
+  // Of the next chunk that isn't empty; else nothing.
+  std::span<const std::byte> next() {
+    while (at_ < end_) {
+      uint32_t size = 0;
+      std::memcpy(&size, &file_[at_], sizeof size);
+      if constexpr (std::endian::native == std::endian::little) size = __builtin_bswap32(size);
+      const auto data = file_.subspan(at_ + 8, size);
+      at_ += uint64_t{size} + 12;
+      if (!data.empty()) return data;
+    }
+    return {};
   }
-  return memory;
-}
+
+ private:
+  const std::span<const std::byte> file_;
+  uint64_t at_;
+  const uint64_t end_;
+};
 
 }  // namespace
 
@@ -122,8 +131,12 @@ bool decode_plain(std::span<const std::byte> file, const Layout& layout, const T
   const size_t pixel = static_cast<size_t>(layout.stored_channels()) * layout.bit_depth / 8, row = layout.width * pixel;
   const bool is_direct = layout.bit_depth == 8 && !target.is_wide && !layout.has_palette() &&
                          target.channels == layout.stored_channels() && window.width == layout.width;
-  std::vector<std::byte> joined;
-  Inflater inflater(stream_of(file, layout, joined), uint64_t{row + 1} * layout.height, row + 1);
+  Chunks chunks(file, layout);
+  const auto first = chunks.next();
+  const bool is_one = first.size() == layout.run_bytes;
+  Inflater inflater(
+      first, uint64_t{row + 1} * layout.height, row + 1,
+      is_one ? Inflater::NextPart() : [&chunks] { return chunks.next(); });
   const Palette palette = palette_of(file, layout);
   const UndoFilters filters = filter_code()(pixel);
   const Convert convert_row = converter_of(layout, target);

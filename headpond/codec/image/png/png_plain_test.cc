@@ -134,6 +134,24 @@ TEST(PngPlain, DataInPiecesAreJoined) {
   }
 }
 
+TEST(PngPlain, PiecesOfMoreDataThanAreJoinedAtOnceWithEmptyOnesBetween) {
+  const PngImageOf image = {900, 600, 6, 8, false, 5};
+  const std::string data = test::deflated(image.raw());
+  ASSERT_GT(data.size(), 150'000U);
+  for (const size_t size : {size_t{50}, size_t{8192}, size_t{100'000}}) {
+    std::string file = test::kPngSignature + image.header() + png_chunk("IDAT", "");
+    for (size_t at = 0; at < data.size(); at += size) {
+      file += png_chunk("IDAT", data.substr(at, size)) + png_chunk("IDAT", "");
+    }
+    EXPECT_TRUE(way_of(bytes_of(file + png_chunk("IEND", ""))).is_without_libpng) << size;
+    expect_same(bytes_of(file + png_chunk("IEND", "")), {});
+    expect_same(bytes_of(file.substr(0, file.size() / 2)), {});
+    const std::string cut = in_pieces(image, data.substr(0, data.size() - size / 2), size);
+    EXPECT_FALSE(way_of(bytes_of(cut)).is_without_libpng) << size;
+    expect_same(bytes_of(cut), {});
+  }
+}
+
 // With right checksums of the chunks, so that the damage reaches the decoder.
 TEST(PngPlain, DamagedDataHaveThePixelsOrTheErrorOfLibpng) {
   Random random(5);
