@@ -18,7 +18,7 @@ import time
 import unittest
 import wave
 
-from cli_test import LIMIT_S, PROGRAM
+from cli_case import LIMIT_S, PROGRAM
 from record_verbs_test import FilesCase
 
 AT_NIGHT = "HEADPOND_NIGHTLY" in os.environ

@@ -17,7 +17,7 @@ import time
 import unittest
 import zipfile
 
-from cli_test import LIMIT_S, PROGRAM, Case
+from cli_case import LIMIT_S, PROGRAM, Case
 
 GIVEN = pathlib.Path(os.environ.get("HEADPOND_DATA", pathlib.Path(__file__).resolve().parents[3] / "shared" / "data"))
 MNIST = "tfx-records/tfx/examples/mnist/data/mnist.tfrecord"

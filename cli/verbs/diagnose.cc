@@ -25,26 +25,16 @@ void declare(Flags& flags, DiagnoseFlags& to) {
   flags.flag("check", to.check, "exit 3 unless the step is what limits (device_bound)");
 }
 
-Result<Verdict> verdict_of(Session& session, const DiagnoseFlags& flags) {
-  if (!flags.run.empty()) {
-    auto record = record_of_run("diagnose", flags.take, flags.run);
-    if (!record) return fail(record.error());
-    return std::move(record->verdict);
-  }
-  auto taken = take_batches(session, "diagnose", flags.take);
-  if (!taken) return fail(taken.error());
-  return std::move(taken->verdict);
-}
-
 Result<Report> run(Session& session, const DiagnoseFlags& flags) {
-  const auto verdict = verdict_of(session, flags);
-  if (!verdict) return fail(verdict.error());
+  const auto taken = taken_or_of_run(session, "diagnose", flags.take, flags.run);
+  if (!taken) return fail(taken.error());
+  const Verdict& verdict = taken->verdict;
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
-  std::string text = verdict->to_string();
+  std::string text = verdict.to_string();
   text.pop_back();
   session.say(text);
-  return Report{.exit_code = flags.check && verdict->code != ReasonCode::device_bound ? kTargetMissed : kOk,
-                .members = [verdict = *verdict](JsonWriter& json) { write_verdict(json, verdict); }};
+  return Report{.exit_code = flags.check && verdict.code != ReasonCode::device_bound ? kTargetMissed : kOk,
+                .members = [verdict](JsonWriter& json) { write_verdict(json, verdict); }};
 }
 
 }  // namespace

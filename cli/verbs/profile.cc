@@ -41,30 +41,20 @@ size_t place_of(const std::vector<std::string>& words, const std::string& word) 
   return static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
-Result<LoaderStats> stats_of(Session& session, const ProfileFlags& flags) {
-  if (!flags.run.empty()) {
-    auto record = record_of_run("profile", flags.take, flags.run);
-    if (!record) return fail(record.error());
-    return std::move(record->loader);
-  }
-  auto taken = take_batches(session, "profile", flags.take);
-  if (!taken) return fail(taken.error());
-  return std::move(taken->stats);
-}
-
 Result<Report> run(Session& session, const ProfileFlags& flags) {
   ProfileOptions options = flags.options;
   options.view = std::array{ProfileView::op, ProfileView::scope, ProfileView::stage}[place_of(kViews, flags.view)];
   options.order_by = static_cast<ProfileOrder>(place_of(kOrders, flags.order_by));
   if (const auto check = profile_of({}, options); !check) throw Exception(check.error());
-  const auto stats = stats_of(session, flags);
-  if (!stats) return fail(stats.error());
+  const auto taken = taken_or_of_run(session, "profile", flags.take, flags.run);
+  if (!taken) return fail(taken.error());
+  const LoaderStats& stats = taken->stats;
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
-  const std::vector<ProfileRow> rows = profile_of(*stats, options).value();
+  const std::vector<ProfileRow> rows = profile_of(stats, options).value();
   std::string text = to_string(rows);
   text.pop_back();
   session.say(text);
-  return Report{.members = [rows, stats = *stats, view = flags.view](JsonWriter& json) {
+  return Report{.members = [rows, stats, view = flags.view](JsonWriter& json) {
     json.member("view", view).key("rows");
     write_profile(json, rows);
     json.member("threads", stats.threads).member("io_threads", stats.io_threads);

@@ -13,6 +13,7 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/engine/loader.h"
+#include "headpond/monitor/run/run_record.h"
 #include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
@@ -98,15 +99,17 @@ Result<Taken> take_batches(Session& session, const std::string& verb, const Take
   return Taken{std::move(*verdict), loader.stats()};
 }
 
-Result<PipelineRecord> record_of_run(const std::string& verb, const TakeFlags& flags, const std::string& folder) {
+Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags,
+                              const std::string& run) {
+  if (run.empty()) return take_batches(session, verb, flags);
   if (!flags.files.empty()) {
     throw Exception(Error(ErrorKind::InvalidArgument, verb + " takes a pipeline file or --run DIR, not both"));
   }
-  const auto run = read_run(folder);
-  if (!run) return fail(run.error());
-  const PipelineRecord* const most = most_waited_for(run->pipelines);
-  if (most != nullptr) return *most;
-  return fail(ErrorKind::FailedPrecondition, folder + ": the run watched no pipeline, or for less than a second");
+  const auto record = read_run(run);
+  if (!record) return fail(record.error());
+  const PipelineRecord* const most = most_waited_for(record->pipelines);
+  if (most != nullptr) return Taken{.verdict = most->verdict, .stats = most->loader};
+  return fail(ErrorKind::FailedPrecondition, run + ": the run watched no pipeline, or for less than a second");
 }
 
 }  // namespace headpond::cli

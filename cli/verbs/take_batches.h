@@ -11,7 +11,6 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
-#include "headpond/monitor/run/run_record.h"
 
 namespace headpond::cli {
 
@@ -33,8 +32,9 @@ struct Taken {
 /// `stalled`. With --logdir the run is captured. `verb`: for errors of usage.
 Result<Taken> take_batches(Session& session, const std::string& verb, const TakeFlags& flags);
 
-/// Instead: what the run that wrote its files to `folder` says of the pipeline for which its program waited most.
-/// InvalidArgument is thrown if `flags` name a file too.
-Result<PipelineRecord> record_of_run(const std::string& verb, const TakeFlags& flags, const std::string& folder);
+/// The same; but unless `run` is empty, what the run that wrote its files to this folder says of the pipeline for which
+/// its program waited most. Throws Exception(InvalidArgument) if `flags` name a file too.
+Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags,
+                              const std::string& run);
 
 }  // namespace headpond::cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <string_view>
 
@@ -37,12 +38,64 @@ class Positions final : public Iterator {
 
 using Line = std::string (Node::*)() const;
 
-void write_plan(const Node& node, Line line, size_t depth, std::string& text) {
-  for (const Node::Ref& input : node.facts().inputs) {
-    write_plan(*input, line, depth + (node.facts().inputs.size() > 1 ? 1 : 0), text);
+// The lines of a plan. Nodes with equal lines and equal inputs are one part, so that the text of a long plan depends on
+// what it says, and not on which of its nodes are one object.
+class PlanText {
+ public:
+  explicit PlanText(Line line) : line_(line) {}
+
+  std::string of(const Node& root) {
+    const size_t part = part_of(root);
+    refers_ = parts_[part].lines > kMostLines;
+    write(part, 0);
+    return std::move(text_);
   }
-  fmt::format_to(std::back_inserter(text), "{:{}}{}\n", "", 2 * depth, (node.*line)());
-}
+
+ private:
+  // Of a longer plan each part is written once; where it is used again, a line names the step that it is written as.
+  static constexpr uint64_t kMostLines = uint64_t{1} << 16;
+
+  struct Part {
+    std::string line;
+    std::vector<size_t> inputs;
+    uint64_t lines = 1;  // Its own and those of its inputs; kMostLines + 1 stands for any more.
+    size_t step = 0;     // The first one as which it is written, from 1.
+  };
+
+  size_t part_of(const Node& node) {
+    const auto known = of_node_.find(&node);
+    if (known != of_node_.end()) return known->second;
+    Part part{.line = (node.*line_)()};
+    for (const Node::Ref& input : node.facts().inputs) {
+      part.inputs.push_back(part_of(*input));
+      part.lines = std::min(part.lines + parts_[part.inputs.back()].lines, kMostLines + 1);
+    }
+    const auto [equal, is_new] = of_content_.try_emplace({part.line, part.inputs}, parts_.size());
+    if (is_new) parts_.push_back(std::move(part));
+    return of_node_[&node] = equal->second;
+  }
+
+  void write(size_t number, size_t depth) {
+    Part& part = parts_[number];
+    const bool is_again = refers_ && part.step > 0 && !part.inputs.empty();
+    for (const size_t input : is_again ? std::vector<size_t>() : part.inputs) {
+      write(input, depth + (part.inputs.size() > 1 ? 1 : 0));
+    }
+    fmt::format_to(std::back_inserter(text_), "{:{}}{}", "", 2 * depth, part.line);
+    if (is_again) fmt::format_to(std::back_inserter(text_), ", as step {}", part.step);
+    text_ += "\n";
+    ++steps_;
+    if (part.step == 0) part.step = steps_;
+  }
+
+  const Line line_;
+  std::map<const Node*, size_t> of_node_;
+  std::map<std::pair<std::string, std::vector<size_t>>, size_t> of_content_;
+  std::vector<Part> parts_;
+  bool refers_ = false;
+  size_t steps_ = 0;
+  std::string text_;
+};
 
 void prepare_all(const Node& node, const ParallelFor& parallel, std::set<const Node*>& done) {
   if (!done.insert(&node).second) return;
@@ -58,17 +111,9 @@ std::optional<int64_t> Dataset::cardinality() const {
   return node_->slots();
 }
 
-std::string Dataset::plan() const {
-  std::string text;
-  write_plan(*node_, &Node::title_with_data, 0, text);
-  return text;
-}
+std::string Dataset::plan() const { return PlanText(&Node::title_with_data).of(*node_); }
 
-std::string internal::identity_of(const Dataset& dataset) {
-  std::string text;
-  write_plan(*dataset.node(), &Node::identity, 0, text);
-  return text;
-}
+std::string internal::identity_of(const Dataset& dataset) { return PlanText(&Node::identity).of(*dataset.node()); }
 
 void internal::one_by_one(int64_t count, const std::function<void(int64_t)>& each) {
   for (int64_t i = 0; i < count; ++i) each(i);

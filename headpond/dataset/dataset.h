@@ -5,7 +5,7 @@
 //   auto digits = from_tensor_slices({{"image", images}, {"label", labels}}) | shuffle() | batch(32);
 //
 // A pipeline that cannot work throws Exception(InvalidArgument) where it is built. Files are opened when a Sequence or
-// a Loader is made of it; until then nobody notices that one is missing, unless somebody calls check().
+// a Loader is made of it; until then a missing one is not noticed, unless the program calls check().
 #pragma once
 
 #include <cstdint>
@@ -33,7 +33,8 @@ class Dataset {
   const Node::Ref& node() const { return node_; }
 
   /// The operators from the sources on, one a line, with their arguments. Opens the files. A state belongs to a plan,
-  /// wherever its files lie.
+  /// wherever its files lie. Of a plan of more than 65,536 lines each part is written once, and named by its line
+  /// ("zip(inputs=2), as step 3") where it is used again.
   std::string plan() const;
 
  private:

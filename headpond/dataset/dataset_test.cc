@@ -22,6 +22,58 @@ TEST(Dataset, PrintsItsPlanFromTheSourceOn) {
             "range(start=0, stop=5, step=1)\nshuffle(window=2)\ntake(count=3)\n");
 }
 
+class Pair final : public Node {
+ public:
+  Pair(std::vector<Ref> inputs, int& asked)
+      : Node({.op = "pair", .kind = Kind::indexed, .slots = 3, .inputs = std::move(inputs)}), asked_(asked) {}
+  bool iterates() const override {
+    ++asked_;
+    return Node::iterates();
+  }
+
+ private:
+  int& asked_;
+};
+
+// Each pair is made of two of the pair below it: of one object, or of two equal ones.
+Dataset stacked_pairs(int times, bool shares, int& asked) {
+  Node::Ref one = range(3).node(), other = one;
+  for (int i = 0; i < times; ++i) {
+    const Node::Ref next = std::make_shared<Pair>(std::vector{one, other}, asked);
+    other = shares ? next : std::make_shared<Pair>(std::vector{one, other}, asked);
+    one = next;
+  }
+  return Dataset(one);
+}
+
+TEST(Dataset, WritesEachPartOfAVeryLongPlanOnce) {
+  int asked = 0;
+  const std::string plan = stacked_pairs(40, true, asked).plan();
+  EXPECT_EQ(std::ranges::count(plan, '\n'), 2 + 40 + 39) << "the source twice, each pair, and again all but the last";
+  EXPECT_NE(plan.find(" pair(), as step 3\n"), std::string::npos);
+  EXPECT_TRUE(plan.ends_with("\npair()\n"));
+  EXPECT_EQ(stacked_pairs(40, false, asked).plan(), plan) << "it says what is equal, not what is one object";
+  const std::string all = stacked_pairs(5, true, asked).plan();
+  EXPECT_EQ(std::ranges::count(all, '\n'), 63) << "control: a shorter plan is written whole";
+  EXPECT_EQ(all.find("as step"), std::string::npos);
+}
+
+TEST(Dataset, AsksEachNodeAFewTimesHoweverOftenItIsUsed) {
+  int asked = 0;
+  const Dataset high = stacked_pairs(40, true, asked) | shuffle();
+  EXPECT_FALSE(high.node()->iterates());
+  EXPECT_FALSE(decides_in_order(*high.node()));
+  EXPECT_LT(asked, 4 * 40);
+}
+
+TEST(Dataset, ZipsOfOneDatasetStackedVeryHighCanBePlanned) {
+  Dataset high = range(3) | shuffle(2);
+  for (int i = 0; i < 40; ++i) high = zip({high, high}) | map([](int64_t first, int64_t) { return first; });
+  EXPECT_EQ(std::ranges::count((high | shuffle()).plan(), '\n'), 2 + 40 * 3 + 1)
+      << "at each height a zip, a map, and a line for the second input";
+  EXPECT_EQ(high.cardinality(), 3);
+}
+
 TEST(Dataset, PrintsSpecs) {
   EXPECT_EQ(to_string(Spec{{"image", u8, {28, kUnknown}}, {"", i64, {}}}), "{'image': uint8[28,?], 1: int64[]}");
   EXPECT_EQ(to_string(Spec{}), "{}");

@@ -4,15 +4,37 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace headpond {
 namespace {
 
-uint32_t count_streams(const Node& node, const std::string& name) {
-  const auto& own = node.facts().random_streams;
-  auto count = static_cast<uint32_t>(std::count(own.begin(), own.end(), name));
-  for (const Node::Ref& input : node.facts().inputs) count += count_streams(*input, name);
-  return count;
+// How often `name` is the name of a random stream of a node and its inputs; an input counts each time that it is used.
+class StreamCount {
+ public:
+  explicit StreamCount(const std::string& name) : name_(name) {}
+  uint32_t of(const Node& node) {
+    const auto known = counts_.find(&node);
+    if (known != counts_.end()) return known->second;
+    const auto& own = node.facts().random_streams;
+    auto count = static_cast<uint32_t>(std::count(own.begin(), own.end(), name_));
+    for (const Node::Ref& input : node.facts().inputs) count += of(*input);
+    return counts_[&node] = count;
+  }
+
+ private:
+  const std::string& name_;
+  std::map<const Node*, uint32_t> counts_;
+};
+
+// Nodes in `seen` do not decide in order.
+bool decides_in_order(const Node& node, std::set<const Node*>& seen) {
+  if (!seen.insert(&node).second || !node.iterates()) return false;
+  const auto& inputs = node.facts().inputs;
+  return node.facts().decides_in_order || std::any_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) {
+           return decides_in_order(*input, seen);
+         });
 }
 
 [[noreturn]] void refuse_node(const Node& node, const char* what) {
@@ -25,9 +47,12 @@ Node::Node(Facts facts) : facts_(std::move(facts)) {
   const auto& streams = facts_.random_streams;
   for (auto name = streams.begin(); name != streams.end(); ++name) {
     auto count = static_cast<uint32_t>(std::count(streams.begin(), name, *name));
-    for (const Ref& input : facts_.inputs) count += count_streams(*input, *name);
+    StreamCount streams_below(*name);
+    for (const Ref& input : facts_.inputs) count += streams_below.of(*input);
     occurrences_.push_back(count);
   }
+  is_input_iterated_ =
+      std::any_of(facts_.inputs.begin(), facts_.inputs.end(), [](const Ref& input) { return input->iterates(); });
 }
 
 std::string Node::text(bool with_location, bool with_data) const {
@@ -57,10 +82,7 @@ std::vector<RandomKey> Node::random_keys(const Binding& binding) const {
   return keys;
 }
 
-bool Node::iterates() const {
-  return kind() == Kind::stream ||
-         std::any_of(facts_.inputs.begin(), facts_.inputs.end(), [](const Ref& input) { return input->iterates(); });
-}
+bool Node::iterates() const { return kind() == Kind::stream || is_input_iterated_; }
 
 std::shared_ptr<const View> Node::bind(const Binding&) const { refuse_node(*this, "its elements have no positions"); }
 
@@ -70,10 +92,8 @@ std::shared_ptr<const View> view_of(const Node& node, const Binding& binding) {
 }
 
 bool decides_in_order(const Node& node) {
-  if (!node.iterates()) return false;
-  const auto& inputs = node.facts().inputs;
-  return node.facts().decides_in_order ||
-         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return decides_in_order(*input); });
+  std::set<const Node*> seen;
+  return decides_in_order(node, seen);
 }
 
 void check_reads_positions(const std::string& op, const Node& input) {

@@ -155,6 +155,7 @@ class Node {
 
   const Facts facts_;
   std::vector<uint32_t> occurrences_;  // One for each random stream.
+  bool is_input_iterated_ = false;     // Asked once, as an input may be used several times.
 };
 
 /// The view of an input: what node.bind() gives, as the binding's observer sees it. Operators bind their inputs with

@@ -66,15 +66,17 @@ Error other_version(char version) {
                       kVersionInOrder)};
 }
 
-void add_opaque(const Node& node, std::set<std::string>& titles) {
-  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, titles);
+void add_opaque(const Node& node, std::set<const Node*>& seen, std::set<std::string>& titles) {
+  if (!seen.insert(&node).second) return;
+  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, seen, titles);
   if (node.facts().opaque) titles.insert(node.title());
 }
 
 // Once for each pipeline in a process, as a program may restore again and again.
 void warn_of_unnamed_functions(const Dataset& dataset, const std::string& plan) {
   std::set<std::string> titles;
-  add_opaque(*dataset.node(), titles);
+  std::set<const Node*> seen;
+  add_opaque(*dataset.node(), seen, titles);
   if (titles.empty()) return;
   static Mutex mu;
   static std::set<std::string>* const said = new std::set<std::string>;

@@ -95,10 +95,11 @@ void add_joints(const Node& node, std::vector<Rewrite>& rewrites) {
   }
 }
 
-// One line for each pair of operators that a planner looks at.
-void add_rewrites(const Node& node, bool is_last, std::vector<Rewrite>& rewrites) {
+// One line for each pair of operators that a planner looks at, however often the pair is used.
+void add_rewrites(const Node& node, bool is_last, std::set<const Node*>& seen, std::vector<Rewrite>& rewrites) {
+  if (!seen.insert(&node).second) return;
   const auto* const hint = dynamic_cast<const internal::Hint*>(&node);
-  for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, is_last && hint != nullptr, rewrites);
+  for (const Node::Ref& input : node.facts().inputs) add_rewrites(*input, is_last && hint != nullptr, seen, rewrites);
   if (node.facts().inputs.empty()) return;
   add_joints(node, rewrites);
   const Node& below = node.input();
@@ -212,8 +213,9 @@ void add_moving(const Node& node, std::set<const Node*>& seen, std::vector<Movin
 Explanation explain(const Dataset& dataset) {
   Explanation explanation{.plan = dataset.plan(), .stages = {}, .rewrites = {}, .restore = {}};
   add_stages(*dataset.node(), explanation.stages);
-  add_rewrites(*dataset.node(), true, explanation.rewrites);
   std::set<const Node*> seen;
+  add_rewrites(*dataset.node(), true, seen, explanation.rewrites);
+  seen.clear();
   add_restore(*dataset.node(), seen, explanation.restore);
   seen.clear();
   add_frozen(*dataset.node(), nullptr, seen, explanation.frozen);

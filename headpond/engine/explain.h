@@ -20,7 +20,7 @@ struct Rewrite {
 /// explains the kinds.
 struct Stage {
   std::string how;   ///< "rows in place", "positions", "run ahead", "in order".
-  std::string what;  ///< The operators in it, from the source on: "range|map|batch".
+  std::string what;  ///< The operators in it, from the source on: "range|map|batch"; cut after 16 KiB.
   std::string why;
   std::string grouping;  ///< How much of its work a thread claims at a time, and why.
 };
@@ -37,7 +37,7 @@ struct FrozenNote {
   std::string why;   ///< Which cache, and what to do about it.
 };
 
-/// A take or skip over an order that is another one in each epoch, so that it keeps other elements each time.
+/// A take or skip after an order that changes from epoch to epoch, so that it keeps other elements in each.
 struct MovingNote {
   std::string what;  ///< "take(count=800)".
   std::string why;   ///< Which shuffle, and what to do about it.
@@ -49,8 +49,8 @@ struct Explanation {
   std::vector<Rewrite> rewrites;
   std::vector<RestoreNote>
       restore;  ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
-  std::vector<FrozenNote> frozen = {};  ///< Random operators below a cache, from the sources on.
-  std::vector<MovingNote> moving = {};  ///< Parts that have other elements in each epoch, from the program on.
+  std::vector<FrozenNote> frozen = {};  ///< From the sources to the program.
+  std::vector<MovingNote> moving = {};  ///< From the program to the sources.
   int64_t batch_bytes = -1;             ///< Size of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< Human-readable text.

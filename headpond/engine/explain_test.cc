@@ -13,6 +13,7 @@ using testing::HasSubstr;
 
 int64_t same(int64_t x) { return x; }
 bool any(int64_t) { return true; }
+int64_t first_of(int64_t first, int64_t) { return first; }
 
 std::vector<std::string> stages(const Dataset& dataset) {
   std::vector<std::string> all;
@@ -35,6 +36,18 @@ TEST(Explain, TellsTheStagesFromTheSourcesToTheProgram) {
               ElementsAre("positions: range|filter", "in order: take", "run ahead: batch"));
   EXPECT_THAT(stages(zip({range(9) | filter(&any), range(5) | batch(1)})),
               ElementsAre("positions: range|filter", "rows in place: range|batch", "in order: zip"));
+}
+
+TEST(Explain, SaysOnceWhatIsUsedVeryOften) {
+  Dataset high = range(3);
+  for (int i = 0; i < 40; ++i) high = zip({high, high}) | map(&first_of) | map(&same);
+  const Explanation explanation = explain(high);
+  ASSERT_EQ(explanation.stages.size(), 1U);
+  EXPECT_THAT(explanation.stages[0].what, testing::EndsWith("..."));
+  EXPECT_LT(explanation.stages[0].what.size(), 20'000U);
+  EXPECT_EQ(explanation.rewrites.size(), 40U) << "two maps at each height";
+  EXPECT_THAT(stages(zip({range(9), range(9)}) | map(&first_of)), ElementsAre("positions: range,range|zip|map"))
+      << "control: a short name is whole";
 }
 
 TEST(Explain, SaysWhatComputesInOrder) {

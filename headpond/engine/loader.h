@@ -9,7 +9,7 @@
 //
 // There is nothing to tune. How far it runs ahead follows from how long a batch takes to make and how often the program
 // takes one; how much work a thread claims at a time follows from what it costs; batches that cost less than waking a
-// thread are made by next() itself. Options are ceilings.
+// thread are made by next() itself. The options for threads, memory and run-ahead are upper limits.
 #pragma once
 
 #include <cstdint>
@@ -112,7 +112,7 @@ class Loader {
   /// Cheap: it writes nothing down.
   Position position() const;
   /// Like state(), for a position of this Loader. Throws Exception: FailedPrecondition for one of another Loader,
-  /// InvalidArgument for one of none.
+  /// InvalidArgument for one that belongs to none.
   std::string state(const Position& position) const;
   /// Any thread, any time.
   LoaderStats stats() const;

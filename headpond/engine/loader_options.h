@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options of a Loader. None needs tuning: those of threads, memory and run-ahead are ceilings.
+// Options of a Loader. None needs tuning: those of threads, memory and run-ahead are upper limits.
 #pragma once
 
 #include <chrono>
@@ -14,7 +14,7 @@ class BufferPool;
 class Resources;
 
 struct LoaderOptions {
-  int64_t epochs = 1;  ///< In all; those before a restore count. Below 0: without end.
+  int64_t epochs = 1;  ///< Those before a restored state included. Below 0: no end.
   uint64_t seed = 0;
   /// Threads that compute, at most 4,096. 0: next() does all the work. Below 0: as many as the dataset says
   /// (with_options), else one for each processor that the process may use.

@@ -46,7 +46,7 @@ struct StageTotals {
   TaskTimes make = {};    ///< Makes elements: several threads at once.
   int64_t elements = 0;   ///< Made.
   int64_t takes = 0;      ///< Work items taken.
-  int64_t late = 0;       ///< Work items that were asked for before they were ready.
+  int64_t late = 0;       ///< Work items that were not ready when they were asked for.
   double starved_ns = 0;  ///< Time in next() while an item was late: the stage, or one before it, is slow.
   double full_ns = 0;     ///< No task ran, as the stage was as far ahead as it goes: its consumer is slow.
   double refused_ns = 0;  ///< No task ran, for lack of memory.

@@ -135,7 +135,7 @@ struct BufferPool::State {
     int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
     std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Requests served from each class.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
-    // Bytes of large blocks, which are all of one stripe.
+    // Bytes of large blocks, which are all of one stripe. A block that was asked for is in use once the system gave it.
     int64_t large_in_use HEADPOND_GUARDED_BY(mu) = 0, large_free HEADPOND_GUARDED_BY(mu) = 0;
     int64_t most_large HEADPOND_GUARDED_BY(mu) = 0;  // In use at once.
     bool pool_is_gone HEADPOND_GUARDED_BY(mu) = false;
@@ -189,11 +189,14 @@ struct BufferPool::State {
   void count(Stripe& stripe, uint32_t size_class, int64_t more_in_use, int64_t more_cached)
       HEADPOND_REQUIRES(stripe.mu) {
     if (size_class >= kFirstMapped) {
-      stripe.large_in_use += more_in_use;
       stripe.large_free += more_cached;
-      stripe.most_large = std::max(stripe.most_large, stripe.large_in_use);
+      count_large_in_use(stripe, more_in_use);
     }
     count(stripe, more_in_use, more_cached);
+  }
+  static void count_large_in_use(Stripe& stripe, int64_t more) HEADPOND_REQUIRES(stripe.mu) {
+    stripe.large_in_use += more;
+    stripe.most_large = std::max(stripe.most_large, stripe.large_in_use);
   }
   void count(Stripe& stripe, int64_t more_in_use, int64_t more_cached) HEADPOND_REQUIRES(stripe.mu) {
     stripe.stats.bytes_in_use += more_in_use;
@@ -265,7 +268,7 @@ struct BufferPool::State {
     ++stripe.taken[size_class];
     const auto bytes = static_cast<int64_t>(class_size(size_class));
     if (stripe.free[size_class].empty()) {
-      count(stripe, size_class, bytes, 0);
+      count(stripe, bytes, 0);
       ++stripe.stats.allocations;
       const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
       const int64_t in_use_now = in_use.load(std::memory_order_relaxed) + stripe.new_in_use;
@@ -299,17 +302,18 @@ struct BufferPool::State {
   // beyond that; in steps, as the most that is in use at once grows a little for a long time. kSpare is for programs
   // that need a little of several classes in turn. Small blocks do not count: how many of them are free says
   // nothing about how many large ones a program needs.
-  void make_place(Stripe& stripe) {
+  void make_place(Stripe& stripe, int64_t bytes) {
     if (hooks.release) return;
-    for (Unneeded other = take_surplus(stripe); other.block != nullptr; other = take_surplus(stripe))
+    for (Unneeded other = take_surplus(stripe, bytes); other.block != nullptr; other = take_surplus(stripe, bytes))
       system_free(other.block, other.size);
   }
-  Unneeded take_surplus(Stripe& stripe) {
+  Unneeded take_surplus(Stripe& stripe, int64_t bytes) {
     MutexLock lock(stripe.mu);
-    const int64_t at_once = stripe.most_large + kSpare;
+    const int64_t in_use_then = stripe.large_in_use + bytes;
+    const int64_t at_once = std::max(stripe.most_large, in_use_then) + kSpare;
     const auto step = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(at_once)) / 8);
     const int64_t most = (at_once + step - 1) / step * step;
-    if (stripe.large_in_use + stripe.large_free <= most) return {};
+    if (in_use_then + stripe.large_free <= most) return {};
     const uint32_t least_needed = least_needed_class(stripe);
     return least_needed < kClasses ? take_oldest(stripe, least_needed) : Unneeded{};
   }
@@ -336,7 +340,28 @@ struct BufferPool::State {
     }
   }
 
-  // `block` is null if its allocation failed.
+  // A new block for a request that take_free() counted. Throws std::bad_alloc; the request is then taken back.
+  void* get_counted_block(Stripe& stripe, uint32_t size_class) {
+    const auto bytes = static_cast<int64_t>(class_size(size_class));
+    const bool is_large = size_class >= kFirstMapped;
+    if (is_large) make_place(stripe, bytes);
+    try {
+      void* const block = get_block(class_size(size_class));
+      if (is_large) {
+        MutexLock lock(stripe.mu);
+        count_large_in_use(stripe, bytes);
+      }
+      return block;
+    } catch (...) {
+      {
+        MutexLock lock(stripe.mu);
+        count(stripe, -bytes, 0);
+      }
+      if (disown(stripe)) end_stripe();
+      throw;
+    }
+  }
+
   void give_back(Stripe& stripe, Buffer* block, uint32_t size_class) {
     Unneeded unneeded;
     if (keeps(stripe, block, size_class, unneeded)) {
@@ -344,7 +369,7 @@ struct BufferPool::State {
       return;
     }
     // The block still counts as owned, so that the last one of another thread does not end the pool meanwhile.
-    if (block != nullptr) free_block(block, class_size(size_class));
+    free_block(block, class_size(size_class));
     if (disown(stripe)) end_stripe();
   }
   bool keeps(Stripe& stripe, Buffer* block, uint32_t size_class, Unneeded& unneeded) {
@@ -352,9 +377,9 @@ struct BufferPool::State {
     MutexLock lock(stripe.mu);
     const int64_t free_then = cached.load(std::memory_order_relaxed) + stripe.new_cached + bytes;
     const int64_t used_then = in_use.load(std::memory_order_relaxed) + stripe.new_in_use - bytes;
-    const bool keep =
-        block != nullptr && !stripe.pool_is_gone && free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
-        used_then + free_then <= max_bytes.load(std::memory_order_relaxed) && keep_free(stripe.free[size_class], block);
+    const bool keep = !stripe.pool_is_gone && free_then <= max_cached_bytes.load(std::memory_order_relaxed) &&
+                      used_then + free_then <= max_bytes.load(std::memory_order_relaxed) &&
+                      keep_free(stripe.free[size_class], block);
     count(stripe, size_class, -bytes, keep ? bytes : 0);
     if (!keep) return false;
     --stripe.owned;
@@ -435,13 +460,7 @@ BufferRef BufferPool::allocate(size_t size) {
   void* block = state_->take_free(stripe, size + Buffer::kHeader, size_class, crowded);
   if (block == nullptr) {
     if (crowded) state_->trim();
-    if (size_class >= kFirstMapped) state_->make_place(stripe);
-    try {
-      block = state_->get_block(class_size(size_class));
-    } catch (...) {
-      state_->give_back(stripe, nullptr, size_class);
-      throw;
-    }
+    block = state_->get_counted_block(stripe, size_class);
   }
   auto* const buffer = new (block) Buffer;
   buffer->size_ = size;

@@ -168,13 +168,23 @@ MostMiB most_of(BufferPool& pool, size_t at_once, int rounds) {
   return most;
 }
 
-TEST(BufferPool, FreeBlocksOfManySizesStayNearWhatWasInUseAtOnce) {
-  BufferPool pool;
+void expect_free_blocks_near_what_is_in_use(BufferPool& pool) {
   const MostMiB most = most_of(pool, 64, 8);
   EXPECT_GT(most.in_use_and_free, most.in_use) << "some are kept";
   EXPECT_LE(most.in_use_and_free, (most.in_use + 32) * 9 / 8);
   EXPECT_EQ(most.in_use_and_free, most.of_first_round) << "it does not grow with the number of requests";
   EXPECT_GT(pool.stats().reuses, 2 * pool.stats().allocations);
+}
+
+TEST(BufferPool, FreeBlocksOfManySizesStayNearWhatWasInUseAtOnce) {
+  BufferPool pool;
+  expect_free_blocks_near_what_is_in_use(pool);
+}
+
+TEST(BufferPool, ABlockThatTheSystemRefusedWasNeverInUse) {
+  BufferPool pool;
+  EXPECT_THROW(pool.allocate(size_t{1} << 60), std::bad_alloc);
+  expect_free_blocks_near_what_is_in_use(pool);
 }
 
 int64_t allocations_of_three_sizes_in_turn(BufferPool& pool) {

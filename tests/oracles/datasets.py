@@ -6,17 +6,15 @@ which kind, and the cardinality must agree.
   datasets.py PROGRAM [--pipelines 2000] [--seed 1] [--first 0] [--only OPERATOR] [--show]
 
 Needs TensorFlow and xxhash (tests/slow/datasets.py makes an environment with them). Pipeline N of a seed is always the same. A
-pipeline that differs is printed, cut down to its first steps that still differ. Where the two differ on purpose is in NAMED.
+pipeline that differs is printed, cut down to its first steps that still differ. Where the two differ on purpose is in NAMED (dataset_differences.py).
 Ends with 1 if one differs, if a control fails, or if tf.data crashes or never ends for more than 5 pipelines and 1 % of them.
 """
 import argparse
-import base64
 import collections
 import json
 import os
 import pathlib
 import random
-import re
 import signal
 import subprocess
 import sys
@@ -27,22 +25,20 @@ import typing
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")  # Else it says that it has them.
-import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
-import xxhash  # noqa: E402
 
 import dataset_operators  # noqa: E402
 import dataset_regrouping  # noqa: E402,F401
+from dataset_differences import LIMIT, difference, ops, why_named  # noqa: E402
 from dataset_files import Files  # noqa: E402
 from dataset_operators import INT, MOST, ROWS, SOURCES, step  # noqa: E402
-from dataset_plans import Field, Flow, Step, build, steps_of, written  # noqa: E402
+from dataset_outcomes import CALL, Headpond, Outcome, by_tf_data  # noqa: E402
+from dataset_plans import Field, Flow, Step, steps_of, written  # noqa: E402
 
-CALL = 20  # Seconds for a call of `headpond`, of which a pipeline needs four at most: `run` and `explain`, and both again for a window.
 # Seconds without a result, more than these calls and TensorFlow's start take: tf.data goes through something for ever, as ignore_errors
 # does above an error that comes again.
 LONGEST = 4 * CALL + 40
 CONTROLS = 900  # Seconds for all controls.
-LIMIT = 60  # Elements of a run, unless only which ones there are is compared.
 
 
 # ---- draws ------------------------------------------------------------------------------------------------------------------
@@ -151,228 +147,7 @@ def drawn(files, known, seed, number, only):
     return chain if only is None or only in [own.op for own in steps_of(chain)] else None
 
 
-# ---- outcomes -----------------------------------------------------------------------------------------------------------------
-
-class Outcome(typing.NamedTuple):
-    elements: list  # of lists of (dtype, array)
-    error: str = ""  # the kind, after the elements
-    message: str = ""
-    refused: bool = False  # before the first element
-    cardinality: object = None  # None: unknown; -1: no end
-    digest: str = ""
-
-
-def digest_of(elements):
-    hash_ = xxhash.xxh3_64()
-    for element in elements:
-        for dtype, array in element:
-            hash_.update(f"{dtype}[{','.join(map(str, array.shape))}]".encode())
-            hash_.update(content(dtype, array))
-    return hash_.hexdigest()
-
-
-def content(dtype, array):
-    if dtype != "bytes":
-        return np.ascontiguousarray(array).tobytes()
-    texts = list(array.reshape(-1))
-    offsets = np.cumsum([0, *map(len, texts)]).astype("<i8")
-    return offsets.tobytes() + b"".join(texts)
-
-
-def of_tensor(tensor):
-    value = tensor.numpy()
-    if tensor.dtype == tf.string:
-        array = np.empty(tensor.shape, object)
-        array[...] = value
-        return "bytes", array
-    return tensor.dtype.name, np.asarray(value)
-
-
-@tf.autograph.experimental.do_not_convert  # It is slow, and nothing here needs it.
-def by_tf_data(chain, limit, epochs):
-    options = tf.data.Options()
-    options.deterministic = True
-    options.autotune.enabled = False
-    options.experimental_optimization.apply_default_optimizations = False
-    elements, cardinality = [], None
-    try:
-        dataset = build(chain).with_options(options)
-        cardinality = int(dataset.cardinality())
-        for _ in range(epochs):
-            for element in dataset:
-                if len(elements) == limit:
-                    break
-                elements.append([of_tensor(tensor) for tensor in tf.nest.flatten(element)])
-    except (tf.errors.OpError, ValueError, TypeError) as error:
-        kind = type(error).__name__.removesuffix("Error")
-        return Outcome(elements, kind, str(error), not elements, cardinality)
-    return Outcome(elements, cardinality=None if cardinality == -2 else cardinality, digest=digest_of(elements))
-
-
-class Headpond:
-    def __init__(self, program, folder):
-        self.program, self.folder = program, pathlib.Path(folder)
-        self.environment = {**os.environ, "XDG_CACHE_HOME": str(self.folder / "cache")}
-
-    def _call(self, *arguments):
-        return subprocess.run([self.program, *arguments], cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=CALL)
-
-    def run(self, text, fields, limit, epochs, threads):
-        (self.folder / "plan.toml").write_text(text)
-        done = self._call("run", "plan.toml", "--print", "--digest", "--limit", str(limit), "--epochs", str(epochs), "--threads", str(threads))
-        elements = [[from_json(field, value) for field, value in zip(fields, parsed(line)["fields"].values())]
-                    for line in done.stdout.splitlines()]
-        if done.returncode == 0:
-            return Outcome(elements, cardinality=self._cardinality(), digest=re.search(r"^digest (\w+)$", done.stderr, re.M)[1])
-        kind = re.search(r"\b(OutOfRange|Cancelled|InvalidArgument|FailedPrecondition|DataLoss|NotFound|ResourceExhausted|Unimplemented|Unknown)\b",
-                         done.stderr)
-        error = kind[1] if kind else "InvalidArgument" if done.returncode == 2 else f"exit {done.returncode}"
-        return Outcome(elements, error, done.stderr, done.returncode == 2)
-
-    def _cardinality(self):
-        done = self._call("explain", "plan.toml", "--format", "json")
-        found = json.loads(done.stdout)["estimates"]
-        return -1 if found["endless"] else found["cardinality"]
-
-    def knows(self, op):
-        (self.folder / "known.toml").write_text(f'[[step]]\nop = "{op}"\n')
-        return "no operator" not in self._call("run", "known.toml", "--limit", "0").stderr
-
-    def takes(self, op, argument):
-        (self.folder / "known.toml").write_text(f'[[step]]\nop = "{op}"\nargs = {{ {argument} = "" }}\n')
-        return "no argument" not in self._call("run", "known.toml", "--limit", "0").stderr
-
-
-SPECIAL = {"NaN": float("nan"), "Infinity": float("inf"), "-Infinity": float("-inf")}
-
-
-def parsed(line):
-    return json.loads(line, parse_int=lambda text: -0.0 if text == "-0" else int(text))
-
-
-def plain(value):
-    if isinstance(value, list):
-        return [plain(one) for one in value]
-    if isinstance(value, dict):
-        return base64.b64decode(value["bytes"])
-    return SPECIAL[value] if isinstance(value, str) else value
-
-
-def depth_of(value):
-    return 1 + max(map(depth_of, value), default=0) if isinstance(value, list) else 0
-
-
-def from_json(field, value):
-    values = plain(value)
-    if field.dtype != "bytes":
-        return field.dtype, np.array(values, field.dtype)
-    flat = np.empty(np.array(values, object).shape if isinstance(values, list) else (), object)
-    flat[...] = values
-    return "bytes", flat
-
-
-# ---- comparison -----------------------------------------------------------------------------------------------------------------
-
-def fields_shown(flow):
-    return [(field.name, field.dtype) for field in flow.fields]
-
-
-def same(a, b):
-    """One element by both; a dimension of 0 hides those after it in JSON, which the digest covers."""
-    return len(a) == len(b) and all(x[0] == y[0] and content(*x) == content(*y) and (x[1].size == 0 or x[1].shape == y[1].shape)
-                                    for x, y in zip(a, b))
-
-
-def multiset(elements):
-    """As same() compares them; the digest of a run is that of one order, so it tells nothing here."""
-    return collections.Counter(digest_of([[(dtype, array if array.size else array.reshape(0)) for dtype, array in element]])
-                               for element in elements)
-
-
-def difference(flow, theirs, ours, limit, epochs):
-    """What differs; "" if nothing does."""
-    if flow.unordered and not theirs.error and not ours.error:
-        return "" if multiset(theirs.elements) == multiset(ours.elements) else "other elements"
-    for i, (a, b) in enumerate(zip(theirs.elements, ours.elements)):
-        if not same(a, b):
-            return f"element {i}"
-    if ours.refused and theirs.error:
-        return "" if not theirs.elements else "refused when built"
-    if len(theirs.elements) != len(ours.elements):
-        return "number of elements"
-    if bool(theirs.error) != bool(ours.error):
-        return "an error"
-    if theirs.error != ours.error:
-        return "kind of error"
-    if theirs.digest != ours.digest:
-        return "digest"
-    if None not in (theirs.cardinality, ours.cardinality) and theirs.cardinality != ours.cardinality:
-        return "cardinality"
-    is_whole = not ours.error and len(ours.elements) < limit
-    return "a cardinality that is not true" if is_whole and ours.cardinality not in (None, len(ours.elements) // epochs) else ""
-
-
-class Named(typing.NamedTuple):
-    """A difference on purpose."""
-    why: str
-    holds: typing.Callable  # (chain, what differs, theirs, ours) -> bool
-
-
-def ops(chain):
-    return [own.op for own in steps_of(chain)]
-
-
-# Each with the place that says so.
-NAMED = [
-    Named("assert_cardinality refuses a wrong number before the first element if the input knows its number (ops/structure.h)",
-          lambda chain, what, theirs, ours: re.search(r"assert_cardinality: (\w+: )?expected", ours.message) and not ours.elements),
-    Named("a chain that cannot be made for zeros is refused; tf.data finds out when it makes one (plan_files.md)",
-          lambda chain, what, theirs, ours: "fails for an element of zeros" in ours.message and not ours.elements),
-    Named("tf.data counts an endless repeat of nothing as endless (datasets.md 4D.2: it ends, as tf.data's own elements do)",
-          lambda chain, what, theirs, ours: what == "cardinality" and not theirs.error and len(theirs.elements) < LIMIT and
-          theirs.cardinality not in (len(theirs.elements), len(theirs.elements) // 2)),
-    Named("a Loader refuses a shard that gets none of the elements; tf.data gives nothing (ops/structure.h)",
-          lambda chain, what, theirs, ours: "shard" in ops(chain) and not ours.elements and not theirs.elements and
-          "gets none of them" in ours.message),
-    Named("an endless repeat of what turns out to be empty is FailedPrecondition, not the end (commands.md 4.10)",
-          lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),
-    Named("a shuffle of the whole epoch needs positions; tf.data holds the whole epoch in memory (ops/order.h)",
-          lambda chain, what, theirs, ours: "a stream has no positions to permute" in ours.message),
-    Named("of two errors in one batch the one of the earlier element is told (DESIGN.md 2.5)",
-          lambda chain, what, theirs, ours: what == "kind of error" and chain[-1].flow.gathers_errors),
-    Named("the number of a file's records, and of other elements, is known where tf.data does not know it (ops/structure.h)",
-          lambda chain, what, theirs, ours: "pad_to_cardinality" in ops(chain) and "must have a known cardinal" in theirs.message),
-    Named("an error in a batch loses no good element: ignore_errors after batch keeps them (datasets.md 4E.5)",
-          lambda chain, what, theirs, ours: "ignore_errors" in ops(chain) and chain[-1].flow.gathers_errors),
-    Named("an error between two windows is given; tf.data drops the errors of elements that it skips (ops/regroup.h)",
-          lambda chain, what, theirs, ours: bool(ours.error) and not theirs.error and
-          any(own.op == "window" and (own.args.get("shift") or own.args["size"]) > own.args["size"] for own in chain)),
-    Named("an element that no bucket pads to fails where it is; tf.data tells it when its bucket's batch is made (ops/bucket.h)",
-          lambda chain, what, theirs, ours: bool(ours.error) and "must have length < max(bucket_boundaries)" in theirs.message),
-    Named("elements that drop_remainder drops have to fit, too; tf.data never compares their shapes (ops/batch.h)",
-          lambda chain, what, theirs, ours: what in ("an error", "number of elements") and not theirs.error and
-          (ours.error == "InvalidArgument" and "shape" in ours.message or ours.error == "DataLoss" and "longer than the padded shape" in ours.message) and
-          any(own.args.get("drop_remainder") for own in steps_of(chain))),
-    Named("each number of a counter is exact; tf.data adds in float16 and loses more with each step (ops/sources.h)",
-          lambda chain, what, theirs, ours: what.startswith("element ") and any(
-              own.op == "counter" and own.args.get("dtype") in ("float16",) for own in steps_of(chain))),
-    Named("a file that is cut in a record is refused before the first element, whatever of it is asked for (ops/files.h)",
-          lambda chain, what, theirs, ours: ours.error == "DataLoss" and not ours.elements and not theirs.error and not theirs.elements and
-          "fixed_length" in ops(chain)),
-    Named("tf.data's ragged_batch cannot make what it has made with int32 row splits",
-          lambda chain, what, theirs, ours: "RaggedTensorFromVariant" in theirs.message and "int32" in written(chain)),
-    Named("batches of one size with drop_remainder have a known shape, so ragged_batch stacks them; tf.data forgets the size "
-          "(ops/bucket.h)",
-          lambda chain, what, theirs, ours: not ours.error and any(
-              above.op == "ragged_batch" and below.op == "bucket_by_sequence_length" and below.args["drop_remainder"] and
-              len(set(below.args["bucket_batch_sizes"])) == 1 for below, above in zip(chain, chain[1:]))),
-]
-
-
-def why_named(chain, what, theirs, ours):
-    return next((named.why for named in NAMED if named.holds(chain, what, theirs, ours)), "")
-
+# ---- runs --------------------------------------------------------------------------------------------------------------------
 
 class Oracle:
     def __init__(self, args, folder, results):

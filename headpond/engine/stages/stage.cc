@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "headpond/dataset/bases/batching.h"
 #include "headpond/dataset/bases/pointwise.h"
@@ -10,10 +11,17 @@
 namespace headpond::internal {
 namespace {
 
-bool waits_within(const Node& node) {
+// Nodes in `seen` do not wait.
+bool waits_within(const Node& node, std::set<const Node*>& seen) {
+  if (!seen.insert(&node).second) return false;
   const auto& inputs = node.facts().inputs;
   return node.facts().blocking ||
-         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return waits_within(*input); });
+         std::any_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return waits_within(*input, seen); });
+}
+
+bool waits_within(const Node& node) {
+  std::set<const Node*> seen;
+  return waits_within(node, seen);
 }
 
 // True iff `node` cannot run in one stage with the operators that it reads from: their elements have no positions, or
@@ -25,12 +33,15 @@ bool stands_alone(const Node& node) {
 
 const Pointwise* pointwise(const Node& node) { return dynamic_cast<const Pointwise*>(&node); }
 
-// All operators down to the sources, or down to `end`, each as `text` has it.
+// A longer name is cut: an operator can use its inputs so often that all names do not fit into memory.
+constexpr size_t kMostName = 16 << 10;
+
+// All operators down to the sources, or down to `end`, each as `text` has it; no further ones once it is too long.
 template <class Text>
 void append_names(const Node& node, const Node* end, const Text& text, std::string& names) {
   if (&node == end) return;
   const auto& inputs = node.facts().inputs;
-  for (size_t i = 0; i < inputs.size(); ++i) {
+  for (size_t i = 0; i < inputs.size() && names.size() <= kMostName; ++i) {
     if (i > 0 && !names.empty()) names += ",";
     append_names(*inputs[i], end, text, names);
   }
@@ -39,18 +50,22 @@ void append_names(const Node& node, const Node* end, const Text& text, std::stri
 }
 
 template <class Text>
-std::string names_of(const Stage& stage, const Text& text) {
+std::string all_names(const Node& node, const Node* end, const Text& text) {
   std::string names;
+  append_names(node, end, text, names);
+  return names.size() > kMostName ? names.substr(0, kMostName) + "..." : names;
+}
+
+template <class Text>
+std::string names_of(const Stage& stage, const Text& text) {
   switch (stage.mode) {
     case ExecutionMode::ahead:
       if (stage.chain.empty()) return text(*stage.node);
-      append_names(*stage.node, stage.own_iterator ? nullptr : stage.input, text, names);
-      return names;
+      return all_names(*stage.node, stage.own_iterator ? nullptr : stage.input, text);
     case ExecutionMode::in_order:
       return text(*stage.node);
     default:
-      append_names(*stage.node, nullptr, text, names);
-      return names;
+      return all_names(*stage.node, nullptr, text);
   }
 }
 

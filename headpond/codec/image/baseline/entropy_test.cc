@@ -326,18 +326,23 @@ TEST(EntropyReader, HasTheValuesOfTheStandard) {
   EXPECT_LT(rows, 500 * RandomScan::kRows - 300);
 }
 
+// Rows of both at once while both have some, then the rest of the longer one.
+void read_side_by_side(RowReading& one, RowReading& other) {
+  while (one.is_open() && other.is_open()) {
+    read_two(one.reader, other.reader);
+    one.end();
+    other.end();
+  }
+  one.finish();
+  other.finish();
+}
+
 TEST(EntropyReader, ReadsTheSameBesideAnother) {
   int different = 0;
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const auto first = std::make_unique<RandomScan>(seed), second = std::make_unique<RandomScan>(seed * 7 + 1'000);
     RowReading one(*first), other(*second);
-    while (one.is_open() && other.is_open()) {
-      read_two(one.reader, other.reader);
-      one.end();
-      other.end();
-    }
-    one.finish();
-    other.finish();
+    read_side_by_side(one, other);
     ASSERT_EQ(one.made, read_alone(*first)) << seed;
     ASSERT_EQ(other.made, read_alone(*second)) << seed;
     different += one.made != other.made;
@@ -358,13 +363,7 @@ TEST(EntropyReader, PassesOverBlocksAsItReadsThem) {
   for (uint64_t seed = 0; seed < 500; ++seed) {
     const auto first = std::make_unique<RandomScan>(seed), second = std::make_unique<RandomScan>(seed + 1'000);
     RowReading one(*first, seed), other(*second, seed + 1);
-    while (one.is_open() && other.is_open()) {
-      read_two(one.reader, other.reader);
-      one.end();
-      other.end();
-    }
-    one.finish();
-    other.finish();
+    read_side_by_side(one, other);
     ASSERT_EQ(one.made, without_passed(read_alone(*first), one.are_kept)) << seed;
     ASSERT_EQ(other.made, without_passed(read_alone(*second), other.are_kept)) << seed;
     wrong += one.made.state == RowState::wrong ? 1 : 0;
