@@ -57,7 +57,7 @@ class PlanText {
 
   struct Part {
     std::string line;
-    std::vector<size_t> inputs;
+    std::vector<size_t> inputs = {};
     uint64_t lines = 1;  // Its own and those of its inputs; kMostLines + 1 stands for any more.
     size_t step = 0;     // The first one as which it is written, from 1.
   };
