@@ -102,20 +102,34 @@ void drop_dead() {
 
 namespace {
 
+// Takes the lock once more. Where the interpreter has ended meanwhile, it ends this thread as WhileCalling says, here
+// also in what the thread's own objects do when they go; then the thread stops instead.
+__attribute__((noinline)) void end_state(PyThreadState* state, PyGILState_STATE first) {
+  struct StopsUnlessDone {
+    ~StopsUnlessDone() {
+      while (!is_done) std::this_thread::sleep_for(std::chrono::hours(1));
+    }
+    bool is_done = false;
+  } ending;
+  PyEval_RestoreThread(state);
+  PyGILState_Release(first);
+  ending.is_done = true;
+}
+
 class KeptState {
  public:
   KeptState() = default;
   ~KeptState() {
-    if (state_ == nullptr || is_exiting() || !home_.is_here()) return;
-    PyEval_RestoreThread(state_);
-    { const WhileCalling ended; }
-    PyGILState_Release(first_);
+    if (state_ != nullptr && !is_exiting() && home_.is_here()) end_state(state_, first_);
   }
   KeptState(const KeptState&) = delete;
   KeptState& operator=(const KeptState&) = delete;
   void keep() {
     if (state_ != nullptr || PyGILState_GetThisThreadState() != nullptr) return;
-    first_ = PyGILState_Ensure();
+    {
+      const WhileCalling calling;
+      first_ = PyGILState_Ensure();
+    }
     state_ = PyEval_SaveThread();
   }
 

@@ -280,6 +280,10 @@ ENDS = {
     "cycle": "class A: pass\na = A()\na.me = a\na.loader = hp.Loader(hp.range(99).map(lambda x: x).batch(2), threads=2)\na.loader.next()",
     "waiting": "loader = hp.Loader(hp.range(9).map(slow, output=(hp.i64, ())), threads=1, consumer_helps=False)\n"
                "threading.Thread(target=loader.next, daemon=True).start()\ntime.sleep(0.1)\nthreading.Timer(0.2, done.set).start()",
+    "object of a thread that ends for long": "class Slow:\n    def __del__(self):\n        for _ in range(250): time.sleep(0.01)\nlocal = threading.local()\n"
+                                             "def keeps(x):\n    local.slow = getattr(local, 'slow', None) or Slow()\n    time.sleep(0.001)\n    return x\n"
+                                             "loader = hp.Loader(hp.range(10**6).map(keeps, output=(hp.i64, ()), blocking=True), threads=2, io_threads=4)\n"
+                                             "for _ in range(20): loader.next()",
     "batches": "kept = list(hp.Loader(hp.range(1000).batch(100)))",
     "error": "hp.Loader(hp.range(3)).load_state_dict({})",
 }

@@ -62,8 +62,9 @@ struct PngImage {
 /// iff it has more than max_pixels, its pixels more than max_memory bytes, more than 128 chunks besides IDAT, or one of
 /// them has more than 8,000,000 bytes; or there is no memory.
 ///
-/// Besides the pixels it takes about 150 KB, the compressed data once more, and four rows of at most 8 bytes a pixel,
-/// which matters for very wide images; for an interlaced image whose colour becomes grey, the whole image in colour.
+/// Besides the pixels it takes about 200 KB, and four rows of at most 8 bytes a pixel, which matters for very wide
+/// images; for an interlaced image the compressed data once more and, if its colour becomes grey, the whole image in
+/// colour.
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options = {},
                             std::string_view name = "png");
 

@@ -63,8 +63,9 @@ void Executor::start_io_thread() try {
   if (start(worker, name, &Executor::io_loop)) return;
   io_workers_.pop_back();
   io_ceiling_ = number;
-} catch (
-    const std::bad_alloc&) {  // Those that are there do it. Who wakes a thread may have claimed a task just before.
+} catch (const std::bad_alloc&) {
+  // Those that are there do it. Who wakes a thread may have claimed a task just before, which must not be lost.
+  if (!io_workers_.empty() && !io_workers_.back().thread.joinable()) io_workers_.pop_back();
 }
 
 // A worker that may run on one processor only keeps it from the program's threads, or waits for them, while another is

@@ -29,17 +29,19 @@ bool ConcurrencyLimit::end(const EndedTask& task) {
   }
   elapsed_ns_ += task.elapsed_ns;
   work_ += task.work;
+  running_sum_ += running;
   at_limit_ += running >= limit_ ? 1 : 0;
-  if (++tasks_ < 2 * limit_ || elapsed_ns_ < (doubles_ ? kWindowNs : kLongWindowNs)) return false;
+  if (++tasks_ < (doubles_ ? 1 : 2) * limit_ || elapsed_ns_ < (doubles_ ? kWindowNs : kLongWindowNs)) return false;
   const int limit = limit_;
-  if (2 * at_limit_ > tasks_) {  // Fewer that have work say nothing about others.
-    judge(limit_ * work_ / static_cast<double>(elapsed_ns_));
+  if (2 * at_limit_ > tasks_) {  // A window in which fewer have work says nothing about the limit.
+    const double mean_running = static_cast<double>(running_sum_) / static_cast<double>(tasks_);
+    judge(mean_running * work_ / static_cast<double>(elapsed_ns_));
     const int next = next_to_try();
     if (next != limit_) before_ = std::exchange(limit_, next);
   }
   work_ = 0;
-  elapsed_ns_ = tasks_ = at_limit_ = 0;
-  to_skip_ = limit_ != limit ? limit : 0;
+  elapsed_ns_ = running_sum_ = tasks_ = at_limit_ = 0;
+  to_skip_ = limit_ != limit ? running_ : 0;
   return limit_ > limit;
 }
 

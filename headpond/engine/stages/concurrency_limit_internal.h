@@ -20,7 +20,7 @@ class ConcurrencyLimit {
   struct EndedTask {
     int64_t ended_ns = 0;  ///< now_ns().
     int64_t elapsed_ns = 0;
-    double work = 1;  ///< In any unit in which the work of tasks that do the same is the same.
+    double work = 1;  ///< In any unit, as long as equal tasks have equal work.
   };
   /// At most so many threads.
   explicit ConcurrencyLimit(int most) : most_(most > 1 ? most : 1) {}
@@ -43,7 +43,7 @@ class ConcurrencyLimit {
   int64_t pause_ = 0, windows_ = 0;  // Windows from one try to the next, and since the last one.
   int64_t to_skip_ = 0;              // Tasks that began before the limit was changed.
   double work_ = 0;                  // In this window, as what follows.
-  int64_t elapsed_ns_ = 0, tasks_ = 0, at_limit_ = 0;
+  int64_t elapsed_ns_ = 0, running_sum_ = 0, tasks_ = 0, at_limit_ = 0;
   int64_t full_since_ns_ = 0;
 };
 

@@ -214,8 +214,8 @@ TEST(ConcurrencyLimit, FunctionsThatWaitForEachOtherReturn) {
   EXPECT_EQ(*inside, kTogether);
 }
 
-// Work that begins and ends again and again, at each limit: a wake-up that is lost would stop it for ever.
-TEST(ConcurrencyLimit, LosesNoWakeUpAndNoElement) {
+// Work that begins and ends again and again, at each limit.
+TEST(ConcurrencyLimit, LosesNoElement) {
   const auto run = [](int threads, int64_t sleeps_us) {
     const LockingFunction function{.computes_us = 20, .sleeps_us = sleeps_us};
     LoaderOptions options{.threads = threads, .io_threads = 8};
