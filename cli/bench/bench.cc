@@ -16,6 +16,7 @@
 #include "cli/bench/children/python_bench.h"
 #include "cli/bench/consume.h"
 #include "cli/session.h"
+#include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/log.h"
 #include "headpond/monitor/recording.h"
@@ -44,8 +45,8 @@ struct Entry {
   bool lacks_torch() const { return make == nullptr && !is_python(); }
 };
 
-std::string trace_cost_lacks(const BenchSetup&, const BenchFlags& flags) {
-  return flags.trace ? "times without a trace, which --trace records always" : "";
+std::string trace_cost_lacks(const BenchSetup& setup, const BenchFlags&) {
+  return setup.is_traced ? "times without a trace, which --trace and --logdir record always" : "";
 }
 
 std::string stats_cost_lacks(const BenchSetup& setup, const BenchFlags&) {
@@ -178,8 +179,10 @@ struct Finished {
   BenchResult result;
 };
 
-// Unimplemented: what it needs is not here.
-Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& session, const BenchFlags& flags) {
+// Unimplemented: what it needs is not here. With --logdir `log` is opened for it, in a folder of its name; what runs in
+// other processes has none.
+Result<Bench> made(const Entry& entry, BenchSetup setup, Session& session, const BenchFlags& flags,
+                   std::optional<SessionLog>& log) {
   if (entry.is_python())
     return python_bench(entry.name, {.python = flags.python,
                                      .peer_python = flags.peer_python,
@@ -191,13 +194,19 @@ Result<Bench> made(const Entry& entry, const BenchSetup& setup, const Session& s
                                      .say = [&](std::string_view line) { session.say(line); }});
   std::string lacks = entry.lacks != nullptr ? entry.lacks(setup, flags) : "";
   if (entry.lacks_torch()) lacks = "libtorch, which this build does not have";
-  if (lacks.empty()) return entry.make(setup);
-  return fail(ErrorKind::Unimplemented, fmt::format("bench {}: needs {}", entry.name, lacks));
+  if (!lacks.empty()) return fail(ErrorKind::Unimplemented, fmt::format("bench {}: needs {}", entry.name, lacks));
+  if (!session.common().logdir.empty()) {
+    auto opened = SessionLog::open(session, entry.name);
+    if (!opened) return fail(opened.error());
+    setup.log = log.emplace(std::move(*opened)).get();
+  }
+  return entry.make(setup);
 }
 
 struct Outcome {
   std::vector<Finished> all;
   std::vector<std::pair<std::string, Error>> skipped;  // They need what is not here.
+  std::vector<RunFiles> files;                         // With --logdir.
   Error failed;  // Of the first bench that ended by an error; the others ran all the same.
 };
 
@@ -210,11 +219,21 @@ Result<Finished> run_one(Bench bench, const Session& session, const BenchOptions
   return Finished{std::move(bench), *std::move(result)};
 }
 
-Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
+// Closes the log of a bench, and prints the verdicts that its table has not. Most rounds are too short for a reason.
+void end(const Session& session, const SessionLog& log, const Bench& bench, Outcome& outcome) {
+  log.end();
+  std::vector<PipelineRecord> pipelines = log->pipelines();
+  std::erase_if(pipelines, [](const PipelineRecord& one) { return one.verdict.code == ReasonCode::none; });
+  if (!bench.verdicts) say_verdicts(session, pipelines);
+  outcome.files.push_back(log->files());
+}
+
+Result<Outcome> run_all(Session& session, const BenchFlags& flags, const std::vector<Entry>& list) {
   BenchSetup setup{.peers = flags.peers == "on",
                    .cpus = pinned(flags.cpus),
                    .seed = session.common().seed,
-                   .without_stats = flags.without_stats};
+                   .without_stats = flags.without_stats,
+                   .is_traced = flags.trace || !session.common().logdir.empty()};
   if (flags.seconds > 0 && flags.seconds < kBriefSeconds)
     setup.items /= 100;  // Enough to see that it runs, not to measure: on a busy machine a peer gets few turns.
   if (setup.peers && !HEADPOND_WITH_ONETBB)
@@ -225,13 +244,15 @@ Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const s
       }};
   Outcome outcome;
   for (const Entry& entry : list) {
-    const auto bench = made(entry, setup, session, flags);
+    std::optional<SessionLog> run_log;
+    const auto bench = made(entry, setup, session, flags, run_log);
     if (!bench && bench.error().kind() == ErrorKind::Unimplemented) {
       outcome.skipped.emplace_back(entry.name, bench.error());
       if (list.size() > 1) session.say("skipped: " + bench.error().message());
       continue;
     }
     auto done = bench ? run_one(*bench, session, options) : Result<Finished>(fail(bench.error()));
+    if (run_log) end(session, *run_log, *bench, outcome);
     if (done) {
       outcome.all.push_back(*std::move(done));
       continue;
@@ -245,8 +266,9 @@ Result<Outcome> run_all(const Session& session, const BenchFlags& flags, const s
 }
 
 // One object for one bench that was asked for, however many there are figures of.
-void write_members(JsonWriter& json, const Outcome& outcome, bool one) {
+void write_members(JsonWriter& json, const std::string& folder, const Outcome& outcome, bool one) {
   const std::vector<Finished>& all = outcome.all;
+  if (!outcome.files.empty()) write_files(json, folder, outcome.files);
   const bool pass =
       std::all_of(all.begin(), all.end(), [](const Finished& one) { return passes(one.bench, one.result); });
   if (one) return write_bench(json, all[0].bench, all[0].result);
@@ -282,14 +304,15 @@ Result<Report> run(Session& session, const BenchFlags& flags) {
   if (flags.trace) recording.emplace(TraceOptions().events_per_thread);
   const auto outcome = run_all(session, flags, list);
   if (!outcome) return fail(outcome.error());
+  if (!outcome->files.empty()) announce(session, session.common().logdir, outcome->files);
   const bool agree =
       std::ranges::all_of(outcome->all, [](const Finished& one) { return one.result.digest_equal.value_or(true); });
   const bool pass =
       std::ranges::all_of(outcome->all, [](const Finished& one) { return passes(one.bench, one.result); });
   const bool has_all = flags.names.empty() || outcome->skipped.empty();  // A target that was not measured is not met.
-  return Report{
-      .exit_code = bench_exit_code(agree && !outcome->failed, pass && has_all, flags.check),
-      .members = [outcome = *outcome, one = list.size() == 1](JsonWriter& json) { write_members(json, outcome, one); }};
+  return Report{.exit_code = bench_exit_code(agree && !outcome->failed, pass && has_all, flags.check),
+                .members = [outcome = *outcome, folder = session.common().logdir,
+                            one = list.size() == 1](JsonWriter& json) { write_members(json, folder, outcome, one); }};
 }
 
 }  // namespace
@@ -312,7 +335,9 @@ Verb bench_verb() {
           .what = "measure Headpond's speed next to other libraries",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
-          .default_seed = "7"};
+          .default_seed = "7",
+          .default_logdir = kNoFolder,
+          .writes_none = [flags] { return std::string(flags->list ? "with --list" : ""); }};
 }
 
 }  // namespace headpond::cli

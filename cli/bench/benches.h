@@ -8,6 +8,10 @@
 
 #include "cli/bench/bench_harness.h"
 
+namespace headpond {
+class RunLog;
+}
+
 namespace headpond::cli {
 
 struct BenchSetup {
@@ -16,6 +20,8 @@ struct BenchSetup {
   uint64_t seed = 7;
   int64_t items = 200'000;         ///< Elements that cross a queue in a cycle.
   std::string without_stats = "";  ///< This program built with HEADPOND_STATS=OFF; empty: see program_without_stats().
+  RunLog* log = nullptr;           ///< Captures the bench, and outlives its cycles; null: nothing does.
+  bool is_traced = false;          ///< A trace is recorded meanwhile.
 };
 
 /// The exit code of `headpond bench`. Outputs that differ are a failure; a missed target is one only under --check.

@@ -7,6 +7,7 @@
 #include <span>
 #include <thread>
 
+#include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/busy.h"
 #include "headpond/dataset/ops.h"
@@ -21,13 +22,14 @@ constexpr double kPrepareMs = 90, kStepMs = 50;
 void sleep_ms(double ms) { std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(ms)); }
 
 // The time between steps, in the steady state.
-Result<std::vector<double>> steps_of(bool asleep, const std::stop_token& stop, Verdict& verdict) {
+Result<std::vector<double>> steps_of(bool asleep, RunLog* log, const std::stop_token& stop, Verdict& verdict) {
   const Dataset dataset = range(kBatches * kRows) | map([asleep](int64_t x) {
                             asleep ? sleep_ms(kPrepareMs / kRows) : compute_us(1e3 * kPrepareMs / kRows);
                             return x;
                           }) |
                           batch(kRows);
   Loader loader(dataset);
+  const auto watch = watched(log, loader, asleep ? "asleep" : "busy");
   std::vector<double> steps;
   int64_t last = 0;
   for (int64_t k = 0; k < kBatches && !stop.stop_requested(); ++k) {
@@ -53,13 +55,13 @@ struct Case {
 };
 
 // Mean and 99th percentile. The Loader takes what the calling thread may use, so it needs no setting.
-Result<void> measure(const Case& what, std::span<const int> cpus, const std::stop_token& stop,
+Result<void> measure(const Case& what, std::span<const int> cpus, RunLog* log, const std::stop_token& stop,
                      std::vector<BenchSample>& samples, Verdict& verdict) {
   const std::vector<int> before = allowed_cpus();
   pin_this_thread(cpus.first(what.cores));
   Result<std::vector<double>> steps;
   BenchSample mean = with_cpu_time([&] {
-    steps = steps_of(what.asleep, stop, verdict);
+    steps = steps_of(what.asleep, log, stop, verdict);
     double sum = 0;
     if (steps) {
       for (const double step : *steps) sum += step;
@@ -103,10 +105,11 @@ Bench engine_overlap_bench(const BenchSetup& setup) {
   }
   const auto verdicts = std::make_shared<std::map<std::string, Verdict>>();
   bench.verdicts = verdicts;
-  bench.cycle = [cases, verdicts, cpus = setup.cpus](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
+  bench.cycle = [cases, verdicts, cpus = setup.cpus,
+                 log = setup.log](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
     for (const Case& what : cases) {
-      if (auto measured = measure(what, cpus, stop, samples, (*verdicts)[what.name()]); !measured)
+      if (auto measured = measure(what, cpus, log, stop, samples, (*verdicts)[what.name()]); !measured)
         return fail(measured.error());
     }
     return samples;

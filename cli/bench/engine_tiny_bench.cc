@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
 #include "headpond/dataset/ops.h"
@@ -27,9 +28,10 @@ struct Outputs {
   Error error;
 };
 
-uint64_t run_loader(Error& error) {
+uint64_t run_loader(RunLog* log, Error& error) {
   const Dataset dataset = range(kElements) | map([](int64_t x) { return x; }) | batch(kBatch);
   Loader loader(dataset);
+  const auto watch = watched(log, loader, "headpond");
   uint64_t all = 0;
   while (true) {
     const auto batch = loader.next();
@@ -53,7 +55,7 @@ uint64_t run_loop() {
 
 }  // namespace
 
-Bench engine_tiny_bench(const BenchSetup&) {
+Bench engine_tiny_bench(const BenchSetup& setup) {
   Bench bench{.name = "engine.tiny", .consume = kXorName};
   const auto outputs = std::make_shared<Outputs>();
   for (const char* system : {"headpond", "bare loop"}) {
@@ -67,9 +69,9 @@ Bench engine_tiny_bench(const BenchSetup&) {
   bench.ratios.push_back({0, 1});
   bench.targets.push_back({"engine.tiny", "at most 30 ns an element", false, 30,
                            [](const BenchResult& result) { return result.row(0).median; }});
-  bench.cycle = [outputs](const std::stop_token&) -> Result<std::vector<BenchSample>> {
+  bench.cycle = [outputs, log = setup.log](const std::stop_token&) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
-    samples.push_back(per_element([&] { outputs->loader = run_loader(outputs->error); }));
+    samples.push_back(per_element([&] { outputs->loader = run_loader(log, outputs->error); }));
     samples.push_back(per_element([&] { outputs->loop = run_loop(); }));
     if (outputs->error) return fail(outputs->error);
     return samples;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
 #include "cli/bench/loader_peers.h"
@@ -20,10 +21,11 @@ struct LoaderRun {
   Verdict verdict = {};
 };
 
-Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, LoaderRun& run) {
+Result<uint64_t> run_loader(const Digits& digits, uint64_t seed, int threads, LoaderRun& run, RunLog* log = nullptr) {
   const Dataset dataset = from_tensor_slices({{"image", digits.images}, {"label", digits.labels}}) | shuffle() |
                           map("image", [](uint8_t pixel) { return scaled(pixel); }) | batch(kBatch);
   Loader loader(dataset, {.epochs = kEpochs, .seed = seed, .threads = threads});
+  const auto watch = watched(log, loader, "headpond");
   uint64_t all = 0;
   while (true) {
     const auto next = loader.next();
@@ -63,8 +65,9 @@ struct System {
   std::function<Result<uint64_t>()> run;  // Null: the processor time of the system before.
 };
 
-std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed, bool peers,
+std::vector<System> systems(const std::shared_ptr<Digits>& digits, const BenchSetup& setup,
                             const std::shared_ptr<Outputs>& outputs) {
+  const uint64_t seed = setup.seed;
   std::vector<System> all;
   const std::string wall = "ns_per_example", cpu = "cpu_ns_per_example";
   const auto add = [&](const std::string& name, const std::string& version, auto run, bool with_cpu) {
@@ -73,9 +76,9 @@ std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed
   };
   add(
       "headpond", HEADPOND_VERSION,
-      [=] {
+      [=, log = setup.log] {
         LoaderRun run;
-        auto read = run_loader(*digits, seed, -1, run);
+        auto read = run_loader(*digits, seed, -1, run, log);
         outputs->add(run);
         return read;
       },
@@ -96,7 +99,7 @@ std::vector<System> systems(const std::shared_ptr<Digits>& digits, uint64_t seed
   }
   add(
       "xor64x4 alone", HEADPOND_COMPILER, [] { return Result<uint64_t>(run_xor()); }, false);
-  if (!peers) return all;
+  if (!setup.peers) return all;
   for (const LoaderPeer& peer : torch_data_peers(digits->images, digits->labels, kBatch)) {
     add(peer.name, peer.version, peer.epoch, false);
   }
@@ -152,7 +155,7 @@ void add_peer_target(Bench& bench, const std::string& peer, double bound) {
 Bench loader_mnist_bench(const BenchSetup& setup) {
   const auto digits = std::make_shared<Digits>(setup.seed);
   const auto outputs = std::make_shared<Outputs>();
-  const auto all = std::make_shared<std::vector<System>>(systems(digits, setup.seed, setup.peers, outputs));
+  const auto all = std::make_shared<std::vector<System>>(systems(digits, setup, outputs));
   Bench bench{.name = "loader.mnist", .consume = kXorName, .rounds = 7};
   for (const System& system : *all) {
     bench.rows.push_back({.name = "slices | shuffle | map(u8 to float/255) | batch(32)",

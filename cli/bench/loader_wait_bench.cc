@@ -7,6 +7,7 @@
 #include <cmath>
 #include <thread>
 
+#include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/busy.h"
 #include "headpond/dataset/ops.h"
@@ -44,8 +45,9 @@ struct Waits {
   std::vector<double> counted_ms, seen_ms;
 };
 
-Result<Waits> waits_of(const Case& what) {
+Result<Waits> waits_of(const Case& what, RunLog* log) {
   Loader loader(dataset_of(what));
+  const auto watch = watched(log, loader, what.id);
   Waits waits;
   int64_t before = 0;
   while (true) {
@@ -93,7 +95,7 @@ BenchRow row(const Case& what, const char* system, const char* metric, const cha
 
 }  // namespace
 
-Bench loader_wait_bench(const BenchSetup&) {
+Bench loader_wait_bench(const BenchSetup& setup) {
   Bench bench{.name = "loader.wait", .rounds = 3};
   for (const Case& what : kCases) {
     bench.rows.push_back(row(what, "headpond", "wait_ms_per_step", "ms"));
@@ -105,11 +107,11 @@ Bench loader_wait_bench(const BenchSetup&) {
                              fmt::format("{}: 99 of 100 steps differ by max(0.1 ms, 1 %) at most", what.name), false, 1,
                              [i](const BenchResult& result) { return result.row(i).median; }});
   }
-  bench.cycle = [](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
+  bench.cycle = [log = setup.log](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
     std::vector<BenchSample> samples;
     for (const Case& what : kCases) {
       if (stop.stop_requested()) return fail(ErrorKind::Cancelled, "interrupted");
-      const auto waits = waits_of(what);
+      const auto waits = waits_of(what, log);
       if (!waits) return fail(waits.error());
       samples.push_back({mean(waits->counted_ms)});
       samples.push_back({mean(waits->seen_ms)});

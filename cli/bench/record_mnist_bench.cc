@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
 #include "cli/bench/mnist_by_hand.h"
@@ -54,11 +55,12 @@ class RecordsOfDigits {
   std::string folder_, path_;
 };
 
-Result<uint64_t> run_loader(const std::string& path, uint64_t seed, int threads) {
+Result<uint64_t> run_loader(const std::string& path, uint64_t seed, int threads, RunLog* log) {
   const Dataset dataset = tfrecord(path, {.keep_index = false}) | shuffle() |
                           map(parse_example({{"image", u8, {28, 28}}, {"label", i64}})) |
                           map("image", [](uint8_t pixel) { return scaled(pixel); }) | batch(kBatch);
   Loader loader(dataset, {.epochs = kEpochs, .seed = seed, .threads = threads});
+  const auto watch = watched(log, loader, threads == 0 ? "headpond threads=0" : "headpond");
   uint64_t all = 0;
   while (true) {
     const auto next = loader.next();
@@ -69,10 +71,11 @@ Result<uint64_t> run_loader(const std::string& path, uint64_t seed, int threads)
 }
 
 struct Measured {
-  explicit Measured(uint64_t from) : digits(from), records(digits), seed(from) {}
+  explicit Measured(const BenchSetup& setup) : digits(setup.seed), records(digits), seed(setup.seed), log(setup.log) {}
   Digits digits;
   RecordsOfDigits records;
   const uint64_t seed;
+  RunLog* const log;
   bool agree = true;
 };
 
@@ -91,7 +94,7 @@ Result<std::vector<BenchSample>> cycle(Measured& measured) {
     return read;
   };
   for (const int threads : {-1, 0}) {
-    const auto read = timed([&] { return run_loader(measured.records.path(), measured.seed, threads); });
+    const auto read = timed([&] { return run_loader(measured.records.path(), measured.seed, threads, measured.log); });
     if (!read) return fail(read.error());
     if (threads == 0) {
       measured.agree = measured.agree && *read == by_hand;
@@ -106,7 +109,7 @@ Result<std::vector<BenchSample>> cycle(Measured& measured) {
 }  // namespace
 
 Bench record_mnist_bench(const BenchSetup& setup) {
-  const auto measured = std::make_shared<Measured>(setup.seed);
+  const auto measured = std::make_shared<Measured>(setup);
   Bench bench{.name = "record.mnist", .consume = kXorName, .rounds = 7};
   const std::pair<const char*, const char*> systems[] = {{"headpond", HEADPOND_VERSION},
                                                          {"hand loop, from memory", HEADPOND_COMPILER},

@@ -62,6 +62,18 @@ class Bench(Case):
             self.assertLessEqual({f"train.overlap.{case}.{what}" for what in ("step", "evaluation", "next", "turn")}, set(targets))
             self.assertTrue(targets[f"train.overlap.{case}.turn"]["pass"], "in turn a step takes both times")
 
+    def test_a_bench_that_is_captured_has_a_folder(self):
+        words = "bench loader.wait rng.normal python.lock --rounds 2 --seconds 0.01 --python /no/python --json --logdir".split()
+        found = self.json_of(self.expect(0, *words, "files").stdout, "headpond.bench/1")
+        self.assertEqual(found["logdir"], "files")
+        self.assertEqual(sorted(path.name for path in (self.folder / "files").iterdir()), ["loader.wait", "rng.normal"])
+        self.check_files(self.folder / "files" / "loader.wait", *(f"pipeline/{case}/starved_fraction" for case in ("dear", "slow", "ready")))
+        self.check_files(self.folder / "files" / "rng.normal")
+        self.assertEqual(found["timelines"], [f"files/{name}/timeline.json" for name in ("loader.wait", "rng.normal")])
+        self.assertIn("--logdir", self.expect(2, "bench", "trace.cost", "--logdir", "files").stderr)
+        self.assertNotIn("logdir", self.json_of(self.expect(0, *words[:1], *words[2:-1]).stdout, "headpond.bench/1"), "control")
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir()], ["files"])
+
     def test_two_benches_make_one_object(self):
         done = self.expect(0, *"bench rng.normal queue.handoff --rounds 1 --seconds 0.01 --peers off --json".split())
         found = self.json_of(done.stdout, "headpond.bench/1")

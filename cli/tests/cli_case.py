@@ -63,6 +63,14 @@ class Case(unittest.TestCase):
         self.assertLessEqual(MACHINE, found["machine"].keys())
         return found
 
+    def expect_bars(self, stderr, name, *steps):
+        """A bar of each training, full, and what the verdict says of its waits."""
+        last = [line for line in stderr.splitlines() if line.startswith(name + ": ")]
+        self.assertEqual(len(last), len(steps), stderr)
+        for line, count in zip(last, steps):
+            self.assertIn(f"100%|██████████| {count}/{count} [", line)
+            self.assertRegex(line, r", wait=\d+%(, \w+(:\w+)?)?\]$")
+
     def expect_members(self, found, *names):
         self.assertEqual([name for name in names if name not in found], [])
 

@@ -123,6 +123,19 @@ class Diagnose(PlanCase):
             self.expect(0, *line.split())
             self.check_files(self.folder / line.split()[-1], "plan", "pipeline/starved_fraction")
 
+    def test_a_bar_shows_the_elements_and_the_verdict_so_far(self):
+        self.plan(step("range", stop=60) + step("map", function="x + sleep_us(1000)"))
+        for line, count in (("run plan.toml", "run: 60it"), ("run plan.toml --limit 30", "run: 100%|██████████| 30/30"),
+                            ("explain plan.toml --analyze", "explain: 60it"), ("diagnose plan.toml --seconds 0.2", "diagnose: "),
+                            ("profile plan.toml --seconds 0.2", "profile: ")):
+            last = self.expect(0, *line.split()).stderr.splitlines()[-1]
+            self.assertTrue(last.startswith(count), last)
+            self.assertRegex(last, r"it/s, wait=\d+%(, \w+(:\w+)?)?\]$")
+            for silent in ("--no-progress", "--quiet"):
+                self.assertNotIn("wait=", self.expect(0, *line.split(), silent).stderr)
+        self.assertNotIn("wait=", self.expect(0, "run", "plan.toml", "--print").stderr)
+        self.assertNotIn("wait=", self.expect(0, "explain", "plan.toml").stderr, "nothing runs")
+
     def test_what_cannot_be_run_is_refused(self):
         self.expect(2, "diagnose")
         self.expect(2, "diagnose", "plan.toml", "--run", "files")

@@ -97,6 +97,7 @@ class Train(Case):
 
     def test_blstm_has_the_agreed_members_and_equal_losses(self):
         done = self.expect(0, *TINY_BLSTM, "--json")
+        self.expect_bars(done.stderr, "blstm", 8)
         found = self.json_of(done.stdout, "headpond.train/1")
         self.expect_members(found, "modes", "feed_all_cores", "saved_vs_feed", "ceiling", "step_over_limit", "losses_equal", "logdir")
         for name in ("feed", "queue", "loader"):
@@ -180,7 +181,8 @@ class Train(Case):
 class TrainSpoken(Case):
     def test_a_full_disk_costs_the_log_and_not_the_result(self):
         line = "train spoken --batch 50 --max-steps 2 --json".split()
-        self.expect(0, *line)  # Draws the words.
+        self.expect_bars(self.expect(0, *line).stderr, "spoken", 2)  # Draws the words.
+        self.assertNotIn("wait=", self.expect(0, *line, "--no-progress").stderr)
 
         def small_files():  # As on a disk that is full.
             resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
@@ -250,7 +252,9 @@ class TrainSpoken(Case):
 class TrainNuclei(Case):
     def test_nuclei_are_the_same_prepared_once_or_in_the_loop_and_go_on(self):
         line = ["train", "nuclei", "--steps", "3", "--batch", "2", "--json", "--data", write_nuclei(self.folder / "nuclei", 10)]
-        once = self.json_of(self.expect(0, *line, "--model-dir", "model").stdout, "headpond.train/1")
+        done = self.expect(0, *line, "--model-dir", "model")
+        self.expect_bars(done.stderr, "nuclei", 3, 3)
+        once = self.json_of(done.stdout, "headpond.train/1")
         self.expect_members(once, "parameters", "pictures", "iou", "iou_without", "images_per_s", "wait_share", "checkpoints", "verdicts")
         self.assertEqual(once["pictures"], {"train": 8, "test": 2})
         self.assertTrue(0 <= once["iou"] <= 1 and 0 <= once["iou_without"] <= 1)

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/session.h"
+#include "cli/verbs/loader_bar.h"
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/engine/loader.h"
@@ -38,7 +39,13 @@ Result<plan::Analysis> analysis_of(Session& session, const plan::PlanFile& plan,
   Loader loader(plan.dataset, {.seed = seed});
   RunLog::Watch watched;
   if (*log) watched = (**log)->watch(loader);
-  auto analysis = plan::analysed(loader, flags.seconds, [&] { return session.stop().stop_requested(); });
+  Progress bar(loader_bar(session, loader, "explain"));
+  int64_t shown = 0;
+  auto analysis = plan::analysed(loader, flags.seconds, [&](int64_t taken) {
+    bar.update(taken - std::exchange(shown, taken));
+    return session.stop().stop_requested();
+  });
+  bar.close();
   if (analysis) return analysis;
   const Error& error = analysis.error();
   return fail(error.kind(), fmt::format("{}: {}", flags.files[0], with_causes(error)));
@@ -70,6 +77,7 @@ Verb explain_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
+          .has_progress = true,
           .default_logdir = kNoFolder,
           .writes_none = [flags] { return std::string(flags->analyze ? "" : "without --analyze"); }};
 }

@@ -75,6 +75,7 @@ Verb profile_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
+          .has_progress = true,
           .default_logdir = kNoFolder,
           .writes_none = [flags] { return std::string(flags->run.empty() ? "" : "with --run"); }};
 }

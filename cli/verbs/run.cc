@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "cli/session.h"
+#include "cli/verbs/loader_bar.h"
 #include "cli/verbs/replay.h"
 #include "cli/verbs/run_digest.h"
 #include "cli/verbs/session_log.h"
@@ -197,6 +198,9 @@ Result<Loader> open_loader(const plan::PlanFile& plan, const Session& session, c
 
 // Delivers until the end, the limit, an error or Ctrl-C.
 Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Session& session, PssPeak& pss) {
+  ProgressOptions shown = loader_bar(session, loader, "run", flags.limit.value_or(-1));
+  shown.enabled = shown.enabled && !flags.print;  // The elements show how far it is.
+  Progress bar(std::move(shown));
   for (int64_t given = 0; !flags.limit || given < *flags.limit; ++given) {
     if (session.stop().stop_requested()) break;
     const auto batch = loader.next();
@@ -204,6 +208,7 @@ Result<void> deliver(Loader& loader, Sink& sink, const RunFlags& flags, const Se
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], with_causes(batch.error())));
     HEADPOND_TRY(sink.take(*batch));
     pss.sample_if_due();
+    bar.update();
   }
   return {};
 }
@@ -350,6 +355,7 @@ Verb run_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "the file's, else 0",
+          .has_progress = true,
           .default_logdir = kNoFolder};
 }
 

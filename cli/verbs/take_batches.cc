@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/session.h"
+#include "cli/verbs/loader_bar.h"
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
@@ -51,8 +52,9 @@ class Limit {
   std::optional<Verdict> stalled_;
 };
 
-Result<Verdict> take(const Session& session, Loader& loader, const TakeFlags& flags) {
+Result<Verdict> take(const Session& session, Loader& loader, const std::string& verb, const TakeFlags& flags) {
   Limit limit(session, loader, flags.seconds);
+  Progress bar(loader_bar(session, loader, verb));
   const InterruptLook look([&limit] { return limit.ends_wait(); });
   const auto step = std::chrono::duration<double, std::milli>(flags.step_ms);
   while (!limit.is_over()) {
@@ -61,6 +63,7 @@ Result<Verdict> take(const Session& session, Loader& loader, const TakeFlags& fl
     if (at_end(batch) || (!batch && look.was_interrupted())) break;
     if (!batch) return fail(batch.error().kind(), fmt::format("{}: {}", flags.files[0], with_causes(batch.error())));
     limit.got_batch();
+    bar.update();
     if (flags.step_ms > 0) std::this_thread::sleep_for(step);
   }
   Verdict verdict = loader.diagnose();
@@ -94,7 +97,7 @@ Result<Taken> take_batches(Session& session, const std::string& verb, const Take
   Loader loader(plan.dataset, options);
   RunLog::Watch watched;
   if (*log) watched = (**log)->watch(loader);
-  auto verdict = take(session, loader, flags);
+  auto verdict = take(session, loader, verb, flags);
   if (!verdict) return fail(verdict.error());
   return Taken{std::move(*verdict), loader.stats()};
 }

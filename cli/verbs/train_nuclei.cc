@@ -124,7 +124,8 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   session.say(fmt::format("{} pictures for the training, {} for the test", data->train_pictures, data->test_pictures));
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto trained = both(session, flags, *data, *config, {.stop = session.stop(), .log = log->get()});
+  const auto trained =
+      both(session, flags, *data, *config, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
   log->end();
   if (!trained) return fail(trained.error());
   return told(session, *log, [flags, data = *data, trained = *trained](JsonWriter& json) {
@@ -141,6 +142,7 @@ Verb train_nuclei_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "7",
+          .has_progress = true,
           .default_logdir = kNewFolder};
 }
 

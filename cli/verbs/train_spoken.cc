@@ -135,7 +135,8 @@ Result<Report> run(Session& session, const SpokenFlags& flags) {
   check_spoken_run(options.run);  // Before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto result = train_spoken(options, {.stop = session.stop(), .log = log->get()});
+  const auto result =
+      train_spoken(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
   log->end();
   if (!result) return fail(result.error());
   tell(session, options, *result);
@@ -151,6 +152,7 @@ Verb train_spoken_verb() {
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return run(session, *flags); },
           .default_seed = "7",
+          .has_progress = true,
           .default_logdir = kNewFolder};
 }
 

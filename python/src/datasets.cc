@@ -314,7 +314,7 @@ std::string explained(const Dataset& dataset, const std::string& format, bool an
     report.analysis = value(waiting([&]() -> Result<plan::Analysis> {
       try {
         Loader loader(dataset, {.seed = seed});
-        return plan::analysed(loader, seconds, [] { return look_for_interrupt(); });
+        return plan::analysed(loader, seconds, [](int64_t) { return look_for_interrupt(); });
       } catch (const Exception& error) {
         return fail(error.error());
       }

@@ -57,8 +57,8 @@ Bench blstm_step_bench(const BenchSetup& setup) {
   bench.targets.push_back({"blstm.losses_equal", "losses of feed, queue and loader bitwise equal", true, 1,
                            [=](const BenchResult&) { return losses_equal() ? 1.0 : 0.0; }});
   bench.digest_equal = losses_equal;
-  bench.cycle = [=](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
-    if (!*trial) *trial = std::make_unique<BlstmTrial>(options, RunHooks{.stop = stop});
+  bench.cycle = [=, log = setup.log](const std::stop_token& stop) -> Result<std::vector<BenchSample>> {
+    if (!*trial) *trial = std::make_unique<BlstmTrial>(options, RunHooks{.stop = stop, .log = log});
     Result<BlstmRound> round;
     const double cpu_s = with_cpu_time([&] { return (round = (*trial)->round(kSteps)) ? 1.0 : 0.0; }).cpu_s;
     if (!round) return fail(round.error());

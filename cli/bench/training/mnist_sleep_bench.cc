@@ -72,8 +72,10 @@ Bench mnist_sleep_bench(const BenchSetup& setup) {
                            [](const BenchResult& result) { return result.ratio(0).median; }});
   bench.targets.push_back({"mnist.sleep.loader", "at least 0.98 of a prepared batch, 3 s after the start", true, 0.98,
                            [](const BenchResult& result) { return result.ratio(1).median; }});
-  bench.cycle = [seed = setup.seed, trial = std::shared_ptr<MnistTrial>()](const std::stop_token& stop) mutable {
-    if (!trial) trial = std::make_shared<MnistTrial>(MnistOptions{.recipe = {.seed = seed}}, RunHooks{.stop = stop});
+  bench.cycle = [seed = setup.seed, log = setup.log,
+                 trial = std::shared_ptr<MnistTrial>()](const std::stop_token& stop) mutable {
+    if (!trial)
+      trial = std::make_shared<MnistTrial>(MnistOptions{.recipe = {.seed = seed}}, RunHooks{.stop = stop, .log = log});
     return cycle(*trial);
   };
   return bench;

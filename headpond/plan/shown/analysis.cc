@@ -5,11 +5,11 @@
 
 namespace headpond::plan {
 
-Result<Analysis> analysed(Loader& loader, double seconds, const std::function<bool()>& is_stopped) {
+Result<Analysis> analysed(Loader& loader, double seconds, const std::function<bool(int64_t taken)>& is_stopped) {
   const int64_t begin = now_ns();
   const auto passed = [begin] { return static_cast<double>(now_ns() - begin) * 1e-9; };
   Analysis analysis;
-  for (; passed() < seconds && !is_stopped(); ++analysis.elements) {
+  for (; !is_stopped(analysis.elements) && passed() < seconds; ++analysis.elements) {
     const auto batch = loader.next();
     if (at_end(batch)) break;
     if (!batch) return fail(batch.error());

@@ -17,8 +17,8 @@ struct Analysis {
   LoaderStats stats = {};
 };
 
-/// Takes elements until there is none, `seconds` have passed, or is_stopped(), which is asked before each. The first
-/// error ends it.
-Result<Analysis> analysed(Loader& loader, double seconds, const std::function<bool()>& is_stopped);
+/// Takes elements until there is none, `seconds` have passed, or is_stopped(), which is asked before each and once the
+/// time is over; `taken`: elements so far. The first error ends it.
+Result<Analysis> analysed(Loader& loader, double seconds, const std::function<bool(int64_t taken)>& is_stopped);
 
 }  // namespace headpond::plan

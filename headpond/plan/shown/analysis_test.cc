@@ -12,7 +12,12 @@ constexpr double kLong = 1e6;
 
 Result<Analysis> of(const Dataset& dataset, double seconds, const std::function<bool()>& is_stopped) {
   Loader loader(dataset);
-  return analysed(loader, seconds, is_stopped);
+  int64_t before = 0;
+  const auto counting = [&](int64_t taken) {
+    EXPECT_EQ(taken, before++) << "asked once for each element";
+    return is_stopped();
+  };
+  return analysed(loader, seconds, counting);
 }
 
 TEST(Analysis, IsOfAnEpochUntilItIsStoppedOrFails) {

@@ -91,7 +91,7 @@ struct BlstmTrial::State {
     loader = make(options.loader, "loader");
     all_cores = make(options.all_cores && cpus.trainer.size() < all_cpus.size(), "feed_all_cores");
     const int64_t modes = (feed ? 1 : 0) + (queue ? 1 : 0) + (loader ? 1 : 0) + (all_cores ? 1 : 0);
-    bar.emplace(ProgressOptions{.description = "blstm", .total = options.steps * modes, .enabled = hooks.progress});
+    bar.emplace(bar_of(hooks, run_log.get(), "blstm", options.steps * modes));
     watched = run_log->watch(consumer());
   }
 
@@ -118,15 +118,15 @@ struct BlstmTrial::State {
   const RunHooks hooks;
   const std::vector<int> all_cpus = allowed_cpus();
   const CpuShares cpus = share_cpus(all_cpus, options.cores);
-  BufferPool pool;  // Outlives the modes.
-  std::optional<Progress> bar;
+  BufferPool pool;                                       // Outlives the modes.
   std::unique_ptr<Mode> feed, queue, loader, all_cores;  // Null if the mode does not run.
   std::vector<BlstmRound> rounds;
   bool warm = false;
   WaitAccount account;  // Account of the trainer, in all modes.
   StatsCell steps_done;
   LogOfRun run_log;
-  RunLog::Watch watched;  // Last: the log reads the members above.
+  RunLog::Watch watched;        // After the members above, which the log reads.
+  std::optional<Progress> bar;  // Last: its last line asks the log.
 };
 
 // Touches the buffers that the queue will use, and trains a throwaway network so that torch and the allocator settle.

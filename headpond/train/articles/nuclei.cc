@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "headpond/train/articles/bar_hook_internal.h"
 #include "headpond/train/articles/falling_rate_internal.h"
 #include "headpond/train/estimator.h"
 
@@ -107,6 +108,7 @@ Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& 
     return {.loss = loss_of(scores, target),
             .metrics = {{"iou", {iou_of(scores.detach(), target), static_cast<double>(target.size(0))}}}};
   };
+  const int64_t steps = std::min(options.steps, options.max_steps.value_or(options.steps));
   RunConfig config = options.config;
   config.log = hooks.log;
   Estimator estimator({.model = net, .optimizer = adam, .step = step, .config = config});
@@ -114,9 +116,10 @@ Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& 
   const auto trained = train_and_evaluate(
       estimator,
       {.input = options.train,
-       .max_steps = std::min(options.steps, options.max_steps.value_or(options.steps)),
+       .max_steps = steps,
        .hooks = {std::make_shared<internal::FallingRate>(adam, options.lr, options.steps, result.losses),
-                 std::make_shared<StepHook>(result.clock, result.losses)},
+                 std::make_shared<StepHook>(result.clock, result.losses),
+                 std::make_shared<internal::BarHook>(hooks, "nuclei", steps)},
        .epochs = -1,
        .stop = hooks.stop,
        .evaluates_after_stop = false},

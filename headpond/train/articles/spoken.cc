@@ -3,12 +3,14 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/file/whole_folder.h"
+#include "headpond/train/articles/bar_hook_internal.h"
 #include "headpond/train/articles/digits/tones.h"
 #include "headpond/train/articles/falling_rate_internal.h"
 #include "headpond/train/articles/spoken/spoken_data.h"
@@ -78,7 +80,7 @@ SpokenDatasets datasets_of(const SpokenSets& sets, int64_t batch) {
 }
 
 Result<void> learn(const SpokenOptions& options, const SpokenRunOptions& run, const SpokenSets& sets,
-                   SpokenResult& result) {
+                   const RunHooks& hooks, SpokenResult& result) {
   torch::set_num_threads(options.torch_threads);
   torch::manual_seed(run.config.seed);
   nn::Sequential net = network();
@@ -86,13 +88,14 @@ Result<void> learn(const SpokenOptions& options, const SpokenRunOptions& run, co
   torch::optim::Adam adam(net->parameters(), options.lr);
   Learning learning{net, result};
   const SpokenDatasets datasets = datasets_of(sets, options.batch);
-  const auto rate = std::make_shared<internal::FallingRate>(
-      adam, options.lr, run.epochs < 0 ? run.max_steps.value_or(1) : run.epochs * datasets.steps_an_epoch,
-      result.run.losses);
+  const int64_t steps = run.epochs < 0 ? run.max_steps.value_or(1) : run.epochs * datasets.steps_an_epoch;
+  const auto rate = std::make_shared<internal::FallingRate>(adam, options.lr, steps, result.run.losses);
+  const auto bar = std::make_shared<internal::BarHook>(hooks, "spoken", std::min(steps, run.max_steps.value_or(steps)));
   const SpokenTrainer trainer = [&](const RunConfig& config, const TrainSpec& train, const EvalSpec& eval,
                                     TrainingReport& report) {
     TrainSpec falling = train;
     falling.hooks.push_back(rate);
+    falling.hooks.push_back(bar);
     Estimator estimator({.model = net,
                          .optimizer = adam,
                          .step = [&](const TorchBatch& batch, Mode mode) { return learning.step(batch, mode); },
@@ -132,7 +135,7 @@ Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& 
   SpokenResult result{.train_files = static_cast<int64_t>(sets->train.paths.size()),
                       .test_files = static_cast<int64_t>(sets->test.paths.size())};
   const int64_t begin = now_ns();
-  HEADPOND_TRY(options.pace ? pace(options, run, *sets, result) : learn(options, run, *sets, result));
+  HEADPOND_TRY(options.pace ? pace(options, run, *sets, result) : learn(options, run, *sets, hooks, result));
   result.wall_s = 1e-9 * static_cast<double>(now_ns() - begin);
   if (hooks.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
   return result;

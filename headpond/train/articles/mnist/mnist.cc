@@ -211,9 +211,7 @@ Result<void> MnistTrial::State::step(const NextElement& next, Sums& sums, Progre
 Result<MnistEpoch> MnistTrial::State::steps(const NextElement& next, int64_t count, int64_t in_store,
                                             const std::string& description) {
   const int64_t settling = std::min(kSettlingSteps + in_store / options.batch, count - 1);
-  Progress bar({.description = description, .total = count, .enabled = hooks.progress, .note = [this] {
-                  return progress_note(run_log->diagnose());
-                }});
+  Progress bar(bar_of(hooks, run_log.get(), description, count));
   Sums sums;
   const int64_t start = now_ns();
   int64_t steady_start = start, waited = 0;
