@@ -20,7 +20,8 @@ struct WorkItem;
 /// thread.
 enum class ThreadRole : uint8_t { worker, io, helper };
 
-/// Work that a thread claimed. All but `source`, `opens_item`, `is_limited` and `let_go_unlocked` are the source's business.
+/// Work that a thread claimed. All but `source`, `opens_item`, `is_limited` and `let_go_unlocked` are the source's
+/// business.
 struct Task {
   std::shared_ptr<WorkSource> source;
   std::shared_ptr<WorkItem> item = nullptr;  ///< Null: the next item is to be opened.
