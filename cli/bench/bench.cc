@@ -252,7 +252,7 @@ Result<Outcome> run_all(Session& session, const BenchFlags& flags, const std::ve
       continue;
     }
     auto done = bench ? run_one(*bench, session, options) : Result<Finished>(fail(bench.error()));
-    if (run_log) end(session, *run_log, *bench, outcome);
+    if (run_log && bench) end(session, *run_log, *bench, outcome);
     if (done) {
       outcome.all.push_back(*std::move(done));
       continue;

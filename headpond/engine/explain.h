@@ -49,8 +49,8 @@ struct Explanation {
   std::vector<Rewrite> rewrites;
   std::vector<RestoreNote>
       restore;  ///< From the sources to the program. Empty: a restore is exact, checked, immediate.
-  std::vector<FrozenNote> frozen = {};  ///< From the sources to the program.
-  std::vector<MovingNote> moving = {};  ///< From the program to the sources.
+  std::vector<FrozenNote> frozen = {};  ///< Random operators before a cache, from the sources on.
+  std::vector<MovingNote> moving = {};  ///< Parts with other elements in each epoch, from the program on.
   int64_t batch_bytes = -1;             ///< Size of one delivered element; -1: its shape is not fixed.
 
   std::string to_string() const;  ///< Human-readable text.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Decoding a PNG takes no more memory than its pixels and 2 MiB, and where the image is interlaced its compressed data
-// once more, if they are in several chunks (headpond/codec/image/png.h).
+// Decoding a PNG takes no more memory than its pixels and 2 MiB, and of some kinds of images, such as interlaced
+// ones, its compressed data once more (headpond/codec/image/png.h).
 #include <gtest/gtest.h>
 
 #include <algorithm>

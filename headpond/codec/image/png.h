@@ -63,8 +63,8 @@ struct PngImage {
 /// them has more than 8,000,000 bytes; or there is no memory.
 ///
 /// Besides the pixels it takes about 200 KB, and four rows of at most 8 bytes a pixel, which matters for very wide
-/// images; for an interlaced image the compressed data once more and, if its colour becomes grey, the whole image in
-/// colour.
+/// images. Of an image that is interlaced, animated, below 8 bits, has tRNS or a defect it takes the compressed data
+/// once more; of an interlaced one whose colour becomes grey, the whole image in colour.
 Result<PngImage> decode_png(std::span<const std::byte> file, const PngOptions& options = {},
                             std::string_view name = "png");
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,14 +20,17 @@ class BarHook final : public Hook {
   BarHook(const RunHooks& hooks, std::string description, int64_t total)
       : bar_(bar_of(hooks, hooks.log, std::move(description), total)) {}
   std::string_view name() const override { return "bar"; }
-  Result<void> after_run(HookContext&, double loss, const Metrics&) override {
+  // A training that goes on begins at its step; one after another begins at 0 again.
+  Result<void> after_run(HookContext& context, double loss, const Metrics&) override {
+    const int64_t step = std::max(context.step, shown_ + 1);
     bar_.set_values({{"loss", loss}});
-    bar_.update();
+    bar_.update(step - std::exchange(shown_, step));
     return {};
   }
 
  private:
   Progress bar_;
+  int64_t shown_ = 0;
 };
 
 }  // namespace headpond::internal

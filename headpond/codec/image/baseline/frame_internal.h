@@ -87,8 +87,8 @@ struct HuffmanTable {
   /// `pairs`, or for a few bytes of a scan some without any: to make them would take longer than they save.
   const Pairs* pairs_for(size_t bytes);
   void make_pairs();  ///< Without `skips`.
-  /// Before blocks are passed over: of `pairs`, if there are any, `skips` are made. Few files have such blocks and
-  /// tables of their own, which would have to be made for each file.
+  /// Before blocks are passed over: of `pairs`, if there are any, `skips` are made. Made only then, as
+  /// it takes time of each file that has Huffman tables of its own.
   void need_skips() {
     if (has_pairs && !has_skips) make_skips();
   }
