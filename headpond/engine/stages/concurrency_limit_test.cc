@@ -89,6 +89,8 @@ TEST(ConcurrencyLimit, FollowsWhatChanges) {
 TEST(ConcurrencyLimit, LearnsNothingWhileFewerHaveWork) {
   Threads threads;
   threads.run(kWithoutLock, 20);
+  threads.run(kWithoutLock, 20, 2);  // Ends what was measured of all of them.
+  threads.run(kWithoutLock, 1);
   const int limit = threads.running();
   threads.run(kWithoutLock, 1000, limit - 2);
   threads.run(kWithoutLock, 1);
