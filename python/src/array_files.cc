@@ -19,7 +19,7 @@ namespace {
 template <class Call>
 auto without_lock(Call call) {
   auto answer = [&] {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return call();
   }();
   return value(std::move(answer));

@@ -301,13 +301,13 @@ Dataset built(const std::string& op, nb::handle args, const std::string& name,
   if (!output.is_none()) call.nested_output = to_spec(output);
   const auto* const named = std::find(std::begin(kKinds), std::end(kKinds), kind);
   if (named != std::end(kKinds)) call.nested_kind = static_cast<Kind>(named - std::begin(kKinds));
-  const nb::gil_scoped_release released;
+  const WithoutLock released;
   return plan::build_step(call);
 }
 
 std::string explained(const Dataset& dataset, const std::string& format, bool analyze, double seconds, uint64_t seed) {
   plan::ExplainReport report = [&] {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return plan::ExplainReport{"", dataset, explain(dataset)};
   }();
   if (analyze) {
@@ -495,7 +495,7 @@ void add_functions(nb::module_& module) {
   module.def("build", built, nb::arg("op"), nb::arg("args"), nb::arg("name"), nb::arg("inputs"),
              nb::arg("nested") = nb::none(), nb::arg("output").none() = nb::none(), nb::arg("kind") = "");
   module.def("read_plan", [](const std::string& path) {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     const plan::PlanFile file = plan::read_plan_file(path);
     return std::pair(file.dataset, file.seed);
   });
@@ -540,7 +540,7 @@ void add_datasets(nb::module_& module) {
           "plan",
           [](const Dataset& self) {
             return to_text([&] {
-              const nb::gil_scoped_release released;
+              const WithoutLock released;
               return self.plan();
             }());
           },

@@ -65,7 +65,7 @@ void make_reader(Reader* self, const std::string& path, const std::string& on_da
 nb::bytes next_record(Reader& self) {
   const OneAtATime used(self.is_used, "RecordReader");
   auto record = [&] {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return self.reader->next();
   }();
   const auto found = value(std::move(record));
@@ -105,7 +105,7 @@ nb::bytes made_sequence_example(const Dict& context, const Dict& lists) {
 nb::bytes png_of(nb::handle image, int level) {
   const Tensor pixels = tensor_of(image, {}, Share::always);
   const auto file = [&] {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return encode_png(pixels, level);
   }();
   const std::vector<std::byte> bytes = value(file);

@@ -55,7 +55,7 @@ void PythonLoader::open(Make make) {
   loader_.swap(made);
   is_closed_ = is_in_epoch_ = gives_at_once_ = false;
   if (saving_ == nullptr || !saving_->is_here()) saving_.reset(new Saving);
-  const nb::gil_scoped_release released;
+  const WithoutLock released;
   made.reset();  // What was there.
 }
 
@@ -63,7 +63,7 @@ void PythonLoader::open(Make make) {
 template <class Call>
 std::invoke_result_t<Call, const Loader&> PythonLoader::asked(Call call) const {
   std::shared_ptr<const Loader> kept = loader_;
-  const nb::gil_scoped_release released;
+  const WithoutLock released;
   auto answer = call(*kept);
   kept.reset();
   return answer;

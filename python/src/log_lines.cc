@@ -151,7 +151,7 @@ void add_log(nb::module_& module) {
   module.def("end_log", [] {
     const bool is_given = give_log_lines();
     {
-      const nb::gil_scoped_release released;  // Another thread may be in the sink.
+      const WithoutLock released;  // Another thread may be in the sink.
       set_host_stack({});
       set_log_sink({});
     }

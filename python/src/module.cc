@@ -25,7 +25,7 @@ NB_MODULE(_core, module) {
   module.def("set_error_class", python::set_error_class);
   module.def("begin_exit", python::begin_exit);
   module.def("wait_for_ends", [](double seconds) {
-    const nb::gil_scoped_release released;
+    const python::WithoutLock released;
     return python::Ending::wait_for_all(std::chrono::nanoseconds(static_cast<int64_t>(seconds * 1e9)));
   });
   module.attr("VERSION") = HEADPOND_VERSION;

@@ -126,12 +126,12 @@ class PythonMonitor {
 
   QueueMonitor::Handle watch(const PythonQueue& queue, const std::string& summary_name) {
     if (monitor_ == nullptr) throw Exception(Error(ErrorKind::FailedPrecondition, "QueueMonitor: it is closed"));
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return monitor_->watch(queue_source(queue.queue(), summary_name));
   }
   void close() {
     std::unique_ptr<QueueMonitor> ended = std::move(monitor_);
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     ended.reset();
   }
 
@@ -152,7 +152,7 @@ class Watched {
   }
   void close() {
     if (!std::exchange(is_open_, false)) return;
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     last_ = handle_.summary();
     handle_.reset();
   }
@@ -259,7 +259,7 @@ void add_waits(nb::module_& module) {
 
 Dict written_timeline(const std::string& path, const std::string& process_name) {
   const TimelineReport report = value([&] {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     return write_timeline(path, {.process_name = process_name});
   }());
   Dict all;

@@ -68,10 +68,26 @@ class WhileCalling {
 };
 
 /// A thread that Python did not start has no state in the interpreter: to take the lock makes one, and to give it up
-/// frees it, which takes a sixth of the time of a short call. After this call the thread keeps its state, and what
-/// functions keep in a threading.local, until it ends; then it takes the lock once more. Who waits for its end must not
-/// have the lock. REQUIRES: !is_exiting(), not the lock.
+/// frees it, which takes a sixth of the time of a short call. After this call the thread keeps its state, with what
+/// functions keep in a threading.local, until it ends; to free it, it then takes the lock. So a thread that waits for
+/// another one's end must not have the lock. REQUIRES: !is_exiting(), not the lock.
 void keep_thread_state();
+
+/// Takes the lock again that the thread gave up, by PyEval_SaveThread(). Where the interpreter has ended meanwhile, the
+/// thread stops here, see WhileCalling.
+void take_lock_again(PyThreadState* state);
+
+/// Gives the lock up, and takes it again at its end. REQUIRES: the lock.
+class WithoutLock {
+ public:
+  WithoutLock() : state_(PyEval_SaveThread()) {}
+  ~WithoutLock() { take_lock_again(state_); }
+  WithoutLock(const WithoutLock&) = delete;
+  WithoutLock& operator=(const WithoutLock&) = delete;
+
+ private:
+  PyThreadState* const state_;
+};
 
 /// Takes the lock on any thread. REQUIRES: !is_exiting().
 class WithLock {
@@ -288,7 +304,7 @@ auto waiting(Call call, std::stop_source* stop, bool between_elements) {
   } seen{stop};
   const bool looks = is_main_thread();
   {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     if (looks) {
       look.emplace(
           [&seen] {  // One reference: std::function then allocates nothing.

@@ -102,18 +102,27 @@ void drop_dead() {
 
 namespace {
 
-// Takes the lock once more. Where the interpreter has ended meanwhile, it ends this thread as WhileCalling says, here
-// also in what the thread's own objects do when they go; then the thread stops instead.
+// To be in a frame of its own, as the one that ends it may be a destructor, which no thread may be ended in.
+class StopsUnlessDone {
+ public:
+  StopsUnlessDone() = default;
+  ~StopsUnlessDone() {
+    while (!is_done_) std::this_thread::sleep_for(std::chrono::hours(1));
+  }
+  StopsUnlessDone(const StopsUnlessDone&) = delete;
+  StopsUnlessDone& operator=(const StopsUnlessDone&) = delete;
+  void done() { is_done_ = true; }
+
+ private:
+  bool is_done_ = false;
+};
+
+// Objects of the thread go, too, whose functions may give the lock up.
 __attribute__((noinline)) void end_state(PyThreadState* state, PyGILState_STATE first) {
-  struct StopsUnlessDone {
-    ~StopsUnlessDone() {
-      while (!is_done) std::this_thread::sleep_for(std::chrono::hours(1));
-    }
-    bool is_done = false;
-  } ending;
+  StopsUnlessDone asks;
   PyEval_RestoreThread(state);
   PyGILState_Release(first);
-  ending.is_done = true;
+  asks.done();
 }
 
 class KeptState {
@@ -140,6 +149,12 @@ class KeptState {
 };
 
 }  // namespace
+
+__attribute__((noinline)) void take_lock_again(PyThreadState* state) {
+  StopsUnlessDone asks;
+  PyEval_RestoreThread(state);
+  asks.done();
+}
 
 void keep_thread_state() {
   thread_local KeptState state;
@@ -207,7 +222,7 @@ std::shared_ptr<Ending> Ending::start(std::function<void()> work) {
   try {
     thread = Thread("headpond/end", run);
   } catch (const std::exception&) {  // The system has no more threads. What it waits for may need the lock.
-    std::optional<nb::gil_scoped_release> released;
+    std::optional<WithoutLock> released;
     if (has_lock()) released.emplace();
     run();
     return ending;

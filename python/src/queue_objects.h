@@ -56,7 +56,7 @@ class PythonQueue {
  public:
   explicit PythonQueue(Queue queue);
   ~PythonQueue() {
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     queue_.reset();
   }
   PythonQueue(const PythonQueue&) = delete;

@@ -76,7 +76,7 @@ class Floats {
 
 void fill_floats(nb::handle out, uint64_t key, uint64_t element, uint64_t first_block) {
   const Floats floats(out);
-  const nb::gil_scoped_release released;
+  const WithoutLock released;
   fill_normal(floats.all(), RandomKey{key}, element, first_block);
 }
 

@@ -25,7 +25,7 @@ class Saving {
   /// signal's handler.
   void give_turn() {
     if (!is_awaited()) return;
-    const nb::gil_scoped_release released;
+    const WithoutLock released;
     const auto end = std::chrono::steady_clock::now() + kLookInterval;
     const MutexLock lock(mu_);
     while (waiting_ > 0 && changed_.wait_until(mu_, end)) {
@@ -34,7 +34,7 @@ class Saving {
   /// What `save` returns, which runs without that lock. REQUIRES: is_here() and !is_running().
   template <class Save>
   std::string run(Save save) {
-    std::optional<nb::gil_scoped_release> released;
+    std::optional<WithoutLock> released;
     const WhileCalling calling;
     const Counted counted(*this, 1, 0);
     released.emplace();

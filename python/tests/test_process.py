@@ -284,6 +284,9 @@ ENDS = {
                                              "def keeps(x):\n    local.slow = getattr(local, 'slow', None) or Slow()\n    time.sleep(0.001)\n    return x\n"
                                              "loader = hp.Loader(hp.range(10**6).map(keeps, output=(hp.i64, ()), blocking=True), threads=2, io_threads=4)\n"
                                              "for _ in range(20): loader.next()",
+    "thread that closes a Loader": "loader = hp.Loader(hp.range(10**5).map(hp.expr('x + 1')).batch(10), threads=2)\n"
+                                   "for _ in range(20): loader.next()\n"
+                                   "threading.Thread(target=loader.close, daemon=True).start()",
     "batches": "kept = list(hp.Loader(hp.range(1000).batch(100)))",
     "error": "hp.Loader(hp.range(3)).load_state_dict({})",
 }
