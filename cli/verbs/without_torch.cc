@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a program without libtorch has instead of its verbs: verbs of the same names that say why they cannot run.
 #include "cli/bench/benches.h"
-#include "cli/bench/loader_peers.h"
+#include "cli/bench/peers/loader_peers.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
 

@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "cli/bench/consume.h"
-#include "cli/bench/loader_peers.h"
+#include "cli/bench/peers/loader_peers.h"
 
 namespace headpond::cli {
 namespace {
