@@ -263,8 +263,10 @@ class TrainNuclei(Case):
         self.assertEqual(loop["losses"], once["losses"])
         parts = []
         for steps in ("2", "3"):
-            found = self.json_of(self.expect(0, *line, "--model-dir", "parts", "--max-steps", steps).stdout, "headpond.train/1")
+            done = self.expect(0, *line, "--model-dir", "parts", "--max-steps", steps)
+            found = self.json_of(done.stdout, "headpond.train/1")
             parts += found["losses"]
+        self.expect_bars(done.stderr, "nuclei", 3, 3)  # From the steps that were done before.
         self.assertEqual((found["resumed_from"], parts), (2, once["losses"]))
 
     def test_nuclei_without_clicks_have_a_folder_that_is_not_gone_on_from_unasked(self):
