@@ -18,7 +18,7 @@ def toml(value):
 
 
 class PlanCase(Case):
-    """With a pipeline file: what is left of 0 to 99 when every third is taken out, in another order."""
+    """With a pipeline file: the numbers from 0 to 99 without the multiples of three, shuffled."""
 
     def setUp(self):
         super().setUp()

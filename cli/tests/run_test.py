@@ -273,7 +273,6 @@ class Run(PlanCase):
         self.assertEqual((self.folder / "order").read_text().count("\n"), given)
         self.assertEqual(self.lines("--state-in", "state", "--limit", "1")[0]["index"], given)
 
-
     @staticmethod
     def wait_until_it_sleeps(process):
         """Until its main thread is seen asleep again and again without having run between the looks."""

@@ -125,7 +125,7 @@ void Inflater::make_room() {
   end_ -= gone;
 }
 
-// Moves what is left of the stream to the begin of `joined_`, and adds what follows.
+// Moves the unread bytes of the stream to the start of `joined_`, and appends the next parts.
 void Inflater::join_parts() {
   in_.at -= in_.count / 8;  // Bytes that were read ahead.
   in_.count %= 8;

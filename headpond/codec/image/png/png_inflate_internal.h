@@ -44,7 +44,7 @@ class Inflater {
   bool take_stored();
   bool finish();
   void join_parts();
-  // True iff a step could need more than what is there of the stream.
+  // True iff the next step could need more bytes than are in `in_`.
   bool is_low() const { return has_more_ && in_.end - in_.at < kLow; }
   uint8_t* limit() const { return memory_.get() + capacity_ - kSlack; }
 
