@@ -39,10 +39,12 @@ TEST(QueueVerdict, AMinimumThatLeavesNoRoom) {
   ASSERT_EQ(tight.changes.size(), 1U);
   EXPECT_EQ(tight.changes[0].value, "1128");
   EXPECT_NEAR(tight.changes[0].gain, 31.0 / 20, 0.01);
-  EXPECT_NE(verdict(stats(2000, 1000), kHeldBack, waits(11)).code, ReasonCode::min_fill_too_large) << "there is room";
+  EXPECT_NE(verdict(stats(2000, 1000, 200 * 15), kHeldBack, waits(11)).code, ReasonCode::min_fill_too_large)
+      << "there is room";
   QueueSummary empty = kHeldBack;
   empty.held_back_share = 0.1;
-  EXPECT_NE(verdict(stats(1010, 1000), empty, waits(11)).code, ReasonCode::min_fill_too_large) << "nothing is inside";
+  EXPECT_NE(verdict(stats(1010, 1000, 200 * 15), empty, waits(11)).code, ReasonCode::min_fill_too_large)
+      << "nothing is inside";
 }
 
 TEST(QueueVerdict, AMinimumOfDecodedElementsThatFillsTheMemory) {
@@ -86,6 +88,22 @@ TEST(QueueVerdict, OneProducerThatIsTooSlow) {
   EXPECT_EQ(several.code, ReasonCode::none);
   EXPECT_THAT(several.findings, testing::ElementsAre(testing::HasSubstr("slower than the consumer")));
   EXPECT_THAT(several.changes, testing::IsEmpty()) << "without a reason there is no change";
+}
+
+TEST(QueueVerdict, AProducerThatOftenWaitsForRoomIsNotTooSlow) {
+  const QueueSummary empty{.samples = 60, .empty_share = 1, .waiting_samples = 40};
+  const auto in_room_for = [&](int64_t of_a_step_ms, int64_t producers = 1) {
+    return verdict(stats(64, 0, 200 * of_a_step_ms), empty, waits(40), producers);
+  };
+  const Verdict busy = in_room_for(5);  // Of 60 ms.
+  EXPECT_EQ(busy.code, ReasonCode::serial_stage);
+  ASSERT_EQ(busy.changes.size(), 1U);
+  EXPECT_NEAR(busy.changes[0].gain, 60.0 / 20, 0.01) << "three producers need 55 / 3 ms, the step 20";
+  EXPECT_THAT(busy.findings, testing::ElementsAre("its only producer needs 55.0 ms for a batch, a step 20.0 ms"));
+  EXPECT_EQ(in_room_for(7).code, ReasonCode::none) << "control: for more than a tenth of its time it waits";
+  EXPECT_THAT(in_room_for(7).findings, testing::ElementsAre(testing::HasSubstr("nothing in particular limits")));
+  EXPECT_THAT(in_room_for(7, 2).findings, testing::ElementsAre(testing::HasSubstr("slower than the consumer")))
+      << "of two, each for half of that";
 }
 
 TEST(QueueVerdict, AConsumerThatHardlyWaits) {
