@@ -8,8 +8,8 @@
 #include "cli/bench/bench_watch.h"
 #include "cli/bench/benches.h"
 #include "cli/bench/consume.h"
-#include "cli/bench/peers/loader_peers.h"
 #include "cli/bench/mnist_by_hand.h"
+#include "cli/bench/peers/loader_peers.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 
