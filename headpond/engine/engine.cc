@@ -322,6 +322,8 @@ LoaderStats Engine::stats() {
   stats.steps = consumer.steps.stats();
   stats.threads = executor_.worker_count();
   stats.io_threads = executor_.io_threads();
+  stats.compute_times = executor_.compute_times();
+  stats.io_times = executor_.io_times();
   stats.memory_in_use = std::max(pool.bytes_in_use, memory.ready());
   stats.memory_peak = memory.peak();
   std::vector<StageStats> stages;

@@ -180,22 +180,6 @@ TEST(LoaderTotals, SayWhoWaitedForWhom) {
   }));
 }
 
-TEST(LoaderTotals, OfOneThreadTasksAndIdleTimeAreAllOfTheTime) {
-  EXPECT_TRUE(is_so_in_one_run([] {
-    const Step slow = map([](int64_t x) {
-      busy_us(1000);
-      return x;
-    });
-    Loader loader(range(400) | slow | batch(4), {.threads = 1, .run_ahead = 2, .consumer_helps = false});
-    const int64_t begin = now_ns();
-    for (int i = 0; i < 90 && loader.next(); ++i) pause_ms(8);
-    const StageTotals totals = loader.stats().stages.at(0).totals;
-    const auto time_ns = static_cast<double>(now_ns() - begin);
-    const double tasks_ns = totals.open.wall_ns + totals.make.wall_ns, idle_ns = totals.full_ns + totals.refused_ns;
-    return std::abs((tasks_ns + idle_ns) / time_ns - 1) < 0.05 && idle_ns > 0.2 * time_ns;
-  }));
-}
-
 // Nobody makes a batch before the program asks for it, so no stage is as far ahead as it goes.
 TEST(LoaderTotals, WithoutThreadsNoStageIsFull) {
   Loader alone(range(60) | batch(4), {.threads = 0}), ahead(range(60) | batch(4), {.threads = 1, .run_ahead = 1});

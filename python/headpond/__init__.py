@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from ._sequence import Sequence
     from ._sources import *  # noqa: F403
     from ._stats import (
-        CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes,
+        CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes, ThreadTimes,
         ThreadsSeen)
 
 _LATER = {
@@ -59,7 +59,7 @@ _LATER = {
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
     "_sequence": "Sequence",
-    "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes ThreadsSeen"}
+    "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes ThreadTimes ThreadsSeen"}
 _MODULES = ("jax", "tf1", "torch", "trace")
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 
@@ -100,7 +100,7 @@ __all__ = [
     "MapStagingArea", "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Parser", "Permutation",
     "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader",
     "RecordWriter", "ResourceExhaustedError", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
-    "TarReader", "TaskTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
+    "TarReader", "TaskTimes", "ThreadTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
     "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files", "explain",
     "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",
     "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "mix", "parquet",

@@ -108,6 +108,14 @@ class StepStats(TypedDict):
     sustained: CallTimes
 
 
+class ThreadTimes(TypedDict):
+    """Time of the Loader's threads of one kind: in all, in tasks that have ended, and asleep for lack of one."""
+
+    alive_ns: float
+    tasks_ns: float
+    idle_ns: float
+
+
 class OperatorMemory(TypedDict):
     """The memory that was allocated for an operator: now, and the most so far."""
 
@@ -162,4 +170,6 @@ class LoaderStats(TypedDict):
     failed: list[FailedCounts]
     elements: int
     bytes: int
+    compute_times: ThreadTimes
+    io_times: ThreadTimes
     functions: list[FunctionStats]

@@ -85,6 +85,11 @@ Dict dict_of(const CallTimes& times) {
   return named({"calls", "p50_ns", "p99_ns"}, calls, p50_ns, p99_ns);
 }
 
+Dict dict_of(const ThreadTimes& times) {
+  const auto& [alive_ns, tasks_ns, idle_ns] = times;
+  return named({"alive_ns", "tasks_ns", "idle_ns"}, alive_ns, tasks_ns, idle_ns);
+}
+
 Dict dict_of(const StepStats& steps) {
   const auto& [count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns, startup, edge, burst,
                sustained] = steps;
@@ -100,14 +105,15 @@ Dict stats_of(const PythonLoader& loader) {
   const LoaderStats stats = loader.stats();
   const auto& [batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
                memory_held_peak, memory, threads, io_threads, inline_now, stages, steps, defects, failed, elements,
-               bytes] = stats;
+               bytes, compute_times, io_times] = stats;
   return named(
       {"batches",     "waits",       "wait_ns",          "first_wait_ns", "helped",   "memory_in_use", "memory_peak",
        "memory_free", "memory_held", "memory_held_peak", "memory",        "threads",  "io_threads",    "inline_now",
-       "stages",      "steps",       "defects",          "failed",        "elements", "bytes"},
+       "stages",      "steps",       "defects",          "failed",        "elements", "bytes",         "compute_times",
+       "io_times"},
       batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
       memory_held_peak, listed(memory), threads, io_threads, inline_now, listed(stages), dict_of(steps), defects,
-      listed(failed), elements, bytes);
+      listed(failed), elements, bytes, dict_of(compute_times), dict_of(io_times));
 }
 
 }  // namespace headpond::python

@@ -78,6 +78,9 @@ class Executor {
     return started_ ? static_cast<int>(workers_.size()) : threads_;
   }
   int64_t helped() const HEADPOND_REQUIRES(engine_state) { return helped_tasks_; }
+  /// Of its compute threads, or of its I/O threads. Nothing in a build that does not count.
+  ThreadTimes compute_times() const HEADPOND_REQUIRES(engine_state) { return times_of(workers_); }
+  ThreadTimes io_times() const HEADPOND_REQUIRES(engine_state) { return times_of(io_workers_); }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return watch_.seen_in_waits(); }
   /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow,
   /// version=0), at map(slow, version=0), element 30".
@@ -96,7 +99,12 @@ class Executor {
     bool is_pinned = false;
     bool asleep = false;
     RunningTask running;
+    int64_t begun_ns = 0, ended_ns = 0;  // 0: not yet, or nothing is counted.
+    int64_t idle_since_ns = 0;           // 0: it is not idle.
+    int64_t tasks_ns = 0, idle_ns = 0;
   };
+  // Reads the clock where a thread goes to sleep and where it goes on, not for each task.
+  class IdleTime;
 
   bool claim(ThreadRole role, Task& task) HEADPOND_REQUIRES(engine_state);
   bool has_work(ThreadRole role) const HEADPOND_REQUIRES(engine_state);
@@ -118,6 +126,9 @@ class Executor {
   bool pins() const HEADPOND_REQUIRES(engine_state);
   void place(Worker& self) HEADPOND_REQUIRES(engine_state);
   void sleep(Worker& self) HEADPOND_REQUIRES(engine_state);
+  static ThreadTimes times_of(const std::deque<Worker>& workers);
+  static void thread_begins(Worker& self);
+  void thread_ends(Worker& self) HEADPOND_REQUIRES(engine_state);
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);
   void wait_for_threads() HEADPOND_REQUIRES(engine_state);

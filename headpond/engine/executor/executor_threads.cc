@@ -14,6 +14,7 @@
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
+#include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
 
 namespace headpond::internal {
@@ -26,6 +27,21 @@ constexpr std::chrono::milliseconds kPollMemory{5};
 constexpr std::chrono::milliseconds kLongest = std::chrono::hours(24 * 365);
 
 }  // namespace
+
+class Executor::IdleTime {
+ public:
+  explicit IdleTime(Worker& worker) : worker_(worker) {
+    if (kCounts) worker_.idle_since_ns = now_ns();
+  }
+  ~IdleTime() {
+    if (kCounts) worker_.idle_ns += now_ns() - std::exchange(worker_.idle_since_ns, 0);
+  }
+  IdleTime(const IdleTime&) = delete;
+  IdleTime& operator=(const IdleTime&) = delete;
+
+ private:
+  Worker& worker_;
+};
 
 bool Executor::start(Worker& worker, const std::string& name, void (Executor::*body)(Worker&)) {
   try {
@@ -96,7 +112,7 @@ void Executor::work_loop(Worker& self) {
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
-  self.id = self.running.id;
+  thread_begins(self);
   place(self);  // It may run where the thread may that started it, which may be pinned.
   while (!stopped_) {
     if (self.cpu >= 0 && self.is_pinned != pins()) {
@@ -107,12 +123,13 @@ void Executor::work_loop(Worker& self) {
     const bool may = may_run_ahead() && !is_in_the_way(self);
     const bool has = may && (!shared_ || has_work(ThreadRole::worker) || idle_.has_idle_work());
     if (has && !take_permit()) {
+      const IdleTime idle(self);
       (void)lock_.wait_until(shared_->permit_wake, steady_clock::now() + SharedThreads::kRetry);
     } else if (has && claim(ThreadRole::worker, task)) {
       ++running_;
       self.doing = task.source->trace_name();
       wake();
-      run(task, context, self.running);
+      self.tasks_ns += run(task, context, self.running);
       self.doing = nullptr;
       --running_;
       give_permit();
@@ -128,8 +145,7 @@ void Executor::work_loop(Worker& self) {
       sleep(self);
     }
   }
-  --alive_;
-  ended_.notify_all();
+  thread_ends(self);
 }
 
 void Executor::io_loop(Worker& self) {
@@ -137,22 +153,46 @@ void Executor::io_loop(Worker& self) {
   const CurrentPool current(memory_.pool());
   Context context(memory_.pool(), memory_.may_keep());
   const Locked locked(lock_);
-  self.id = self.running.id;
+  thread_begins(self);
   place(self);
   while (!stopped_) {
     Task task;
     if (claim(ThreadRole::io, task)) {
       self.doing = task.source->trace_name();
       wake();
-      run(task, context, self.running);
+      self.tasks_ns += run(task, context, self.running);
       self.doing = nullptr;
     } else {
       wake();  // A worker computes with what this thread brought.
       sleep(self);
     }
   }
+  thread_ends(self);
+}
+
+void Executor::thread_begins(Worker& self) {
+  self.id = self.running.id;
+  if (kCounts) self.begun_ns = now_ns();
+}
+
+void Executor::thread_ends(Worker& self) {
+  if (kCounts) self.ended_ns = now_ns();
   --alive_;
   ended_.notify_all();
+}
+
+ThreadTimes Executor::times_of(const std::deque<Worker>& workers) {
+  const int64_t now = now_ns();
+  ThreadTimes times;
+  for (const Worker& worker : workers) {
+    if (worker.begun_ns == 0) continue;
+    const int64_t until = worker.ended_ns > 0 ? worker.ended_ns : now;
+    times.alive_ns += static_cast<double>(until - worker.begun_ns);
+    times.tasks_ns += static_cast<double>(worker.tasks_ns);
+    times.idle_ns += static_cast<double>(worker.idle_ns);
+    if (worker.idle_since_ns > 0) times.idle_ns += static_cast<double>(until - worker.idle_since_ns);
+  }
+  return times;
 }
 
 // Until it is woken, or for a second: a worker that has nothing to do looks for tasks that do not return, as the
@@ -164,6 +204,7 @@ void Executor::sleep(Worker& self) {
     polls_ = true;
     {
       const trace::Span span("wait for memory", trace::Category::wait);
+      const IdleTime idle(self);
       (void)lock_.wait_until(self.wake, steady_clock::now() + kPollMemory);
     }
     self.asleep = false;
@@ -171,7 +212,10 @@ void Executor::sleep(Worker& self) {
     polls_ = false;
     report_late_tasks();
   } else {
-    const bool is_woken = lock_.wait_until(self.wake, steady_clock::now() + LateTasks::kBetweenLooks);
+    const bool is_woken = [&]() HEADPOND_REQUIRES(engine_state) {
+      const IdleTime idle(self);
+      return lock_.wait_until(self.wake, steady_clock::now() + LateTasks::kBetweenLooks);
+    }();
     self.asleep = false;
     if (!is_woken) report_late_tasks();  // It may wait for the log. One that is woken has work.
   }

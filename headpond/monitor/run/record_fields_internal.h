@@ -116,6 +116,12 @@ void fields(auto& visit, Is<MemoryUse> auto& x) {
   visit("bytes", x.bytes);
 }
 
+void fields(auto& visit, Is<ThreadTimes> auto& x) {
+  visit("alive_ns", x.alive_ns);
+  visit("tasks_ns", x.tasks_ns);
+  visit("idle_ns", x.idle_ns);
+}
+
 void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("batches", x.batches);
   visit("waits", x.waits);
@@ -135,6 +141,8 @@ void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("defects", x.defects);
   visit("elements", x.elements);
   visit("bytes", x.bytes);
+  visit("compute_times", x.compute_times);
+  visit("io_times", x.io_times);
   visit("stages", x.stages);
 }
 
