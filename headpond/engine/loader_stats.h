@@ -131,12 +131,12 @@ struct OperatorMemory {
   int64_t peak = 0;   ///< The most so far, to within 16 KiB for each thread.
 };
 
-/// Threads of one kind, since each was started. What is left of `alive_ns` went into choosing tasks, handing over, and
-/// opening what comes later.
+/// Threads of one kind, since each was started, pauses included. What is left of `alive_ns` went into choosing tasks,
+/// handing over, and opening what comes later.
 struct ThreadTimes {
   double alive_ns = 0;
   double tasks_ns = 0;  ///< In tasks that have ended.
-  double idle_ns = 0;   ///< Asleep, without a task that it may run: more threads would not help.
+  double idle_ns = 0;   ///< Asleep, without a task that they may run: more threads would not help.
 };
 
 struct LoaderStats {
@@ -170,7 +170,7 @@ struct LoaderStats {
   /// Returned by next(): rows of batches, else elements; bytes of their tensors.
   int64_t elements = 0, bytes = 0;
   /// Of compute threads, and of I/O threads. Their tasks and those of next() (StepStats::helped_ns) are the tasks of
-  /// all stages.
+  /// all stages, those that are not in `stages` any more or not yet included.
   ThreadTimes compute_times = {}, io_times = {};
 };
 

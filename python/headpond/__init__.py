@@ -45,8 +45,8 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from ._sequence import Sequence
     from ._sources import *  # noqa: F403
     from ._stats import (
-        CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes, ThreadTimes,
-        ThreadsSeen)
+        CallTimes, FailedCounts, FunctionStats, LoaderStats, OperatorCost, OperatorMemory, StageStats, StageTotals, StepStats, TaskTimes,
+        ThreadsSeen, ThreadTimes)
 
 _LATER = {
     "_arrow": "from_arrow parquet",
@@ -59,7 +59,8 @@ _LATER = {
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
     "_sequence": "Sequence",
-    "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes ThreadTimes ThreadsSeen"}
+    "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes "
+              "ThreadTimes ThreadsSeen"}
 _MODULES = ("jax", "tf1", "torch", "trace")
 _MODULE_OF = {name: module for module, names in _LATER.items() for name in names.split()}
 

@@ -126,8 +126,8 @@ class Executor {
   bool pins() const HEADPOND_REQUIRES(engine_state);
   void place(Worker& self) HEADPOND_REQUIRES(engine_state);
   void sleep(Worker& self) HEADPOND_REQUIRES(engine_state);
-  static ThreadTimes times_of(const std::deque<Worker>& workers);
-  static void thread_begins(Worker& self);
+  ThreadTimes times_of(const std::deque<Worker>& workers) const HEADPOND_REQUIRES(engine_state);
+  void thread_begins(Worker& self) HEADPOND_REQUIRES(engine_state);
   void thread_ends(Worker& self) HEADPOND_REQUIRES(engine_state);
   void wake_worker() HEADPOND_REQUIRES(engine_state);
   void wake_io_thread() HEADPOND_REQUIRES(engine_state);

@@ -181,7 +181,7 @@ void Executor::thread_ends(Worker& self) {
   ended_.notify_all();
 }
 
-ThreadTimes Executor::times_of(const std::deque<Worker>& workers) {
+ThreadTimes Executor::times_of(const std::deque<Worker>& workers) const {
   const int64_t now = now_ns();
   ThreadTimes times;
   for (const Worker& worker : workers) {
