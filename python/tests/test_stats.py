@@ -13,7 +13,7 @@ import headpond as hp
 ROOT = pathlib.Path(__file__).parents[2]
 HEADERS = "".join((ROOT / "headpond" / name).read_text() for name in ("engine/loader_stats.h", "dataset/failed_element.h"))
 STRUCTS = ("ThreadsSeen", "OperatorCost", "TaskTimes", "StageTotals", "StageStats", "CallTimes", "StepStats", "OperatorMemory", "FailedCounts",
-           "LoaderStats")
+           "ThreadTimes", "LoaderStats")
 PLAIN = {"int64_t": int, "int": int, "double": float, "bool": bool, "std::string": str}
 ONLY_PYTHON = {"functions": list[hp.FunctionStats]}
 
@@ -78,6 +78,8 @@ def test_stats_have_what_their_types_say():
     assert (stats["batches"], stats["elements"], stats["bytes"]) == (5, 39, 39 * 8) and stats["functions"][0]["calls"] >= 40
     assert [(one["skipped"], one["failed"], one["step"]) for one in stats["failed"]] == [(1, 0, 3)]
     assert stats["stages"][0]["totals"]["elements"] == 5 == len(batches) and stats["steps"]["steps"] == 5
+    times = stats["compute_times"]
+    assert 0 < times["tasks_ns"] + stats["steps"]["helped_ns"] and times["tasks_ns"] + times["idle_ns"] <= times["alive_ns"]
     assert stats["memory_held"] >= 39 * 8 and [one["op"] for one in stats["memory"]][0] == "range"
 
 
