@@ -80,9 +80,10 @@ double throttled_s(const std::filesystem::path& group) {
 }
 
 // Calls `each` with the folders of the groups that `proc_self_cgroup` names and of their ancestors, and whether they
-// are of v2.
+// are of v2; of v1, with those of this controller only.
 template <class Each>
-void for_each_group(const std::filesystem::path& mount, std::string_view proc_self_cgroup, Each each) {
+void for_each_group(const std::filesystem::path& mount, std::string_view proc_self_cgroup,
+                    const std::string& controller, Each each) {
   std::istringstream lines{std::string(proc_self_cgroup)};
   for (std::string line; std::getline(lines, line);) {
     const size_t controllers = line.find(':') + 1;
@@ -90,9 +91,9 @@ void for_each_group(const std::filesystem::path& mount, std::string_view proc_se
     if (path == std::string::npos) continue;
     const std::string list = "," + line.substr(controllers, path - controllers) + ",";
     const bool is_v2 = list == ",,";
-    if (!is_v2 && list.find(",cpu,") == std::string::npos) continue;
+    if (!is_v2 && list.find("," + controller + ",") == std::string::npos) continue;
     for (std::filesystem::path group = line.substr(path + 2);; group = group.parent_path()) {
-      each((is_v2 ? mount : mount / "cpu") / group, is_v2);
+      each((is_v2 ? mount : mount / controller) / group, is_v2);
       if (group.empty()) break;
     }
   }
@@ -114,16 +115,25 @@ std::filesystem::path& proc_self_cgroup() {
 
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
   std::optional<double> least;
-  for_each_group(mount, proc_self_cgroup, [&](const std::filesystem::path& group, bool is_v2) {
+  for_each_group(mount, proc_self_cgroup, "cpu", [&](const std::filesystem::path& group, bool is_v2) {
     const double quota = is_v2 ? quota_v2(group) : quota_v1(group);
     if (quota > 0) least = std::min(quota, least.value_or(HUGE_VAL));
   });
   return least;
 }
 
+std::optional<uint64_t> cgroup_memory(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
+  std::optional<uint64_t> least;
+  for_each_group(mount, proc_self_cgroup, "memory", [&](const std::filesystem::path& group, bool is_v2) {
+    std::istringstream text(read_text(group / (is_v2 ? "memory.max" : "memory.limit_in_bytes")));
+    if (uint64_t limit = 0; text >> limit) least = std::min(limit, least.value_or(UINT64_MAX));  // "max": none.
+  });
+  return least;
+}
+
 double cgroup_throttled_s(const std::filesystem::path& mount, std::string_view proc_self_cgroup) {
   double most = 0;
-  for_each_group(mount, proc_self_cgroup,
+  for_each_group(mount, proc_self_cgroup, "cpu",
                  [&](const std::filesystem::path& group, bool) { most = std::max(most, throttled_s(group)); });
   return most;
 }
@@ -215,5 +225,12 @@ double other_cores(const CpuSample& from, const CpuSample& to) {
 }
 
 MemoryInfo memory_info() { return cpu_internal::parse_smaps_rollup(read_text("/proc/self/smaps_rollup")); }
+
+uint64_t usable_memory() {
+  const auto machine = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  const auto limit =
+      cpu_internal::cgroup_memory(cpu_internal::cgroup_mount(), read_text(cpu_internal::proc_self_cgroup()));
+  return std::min(machine, limit.value_or(machine));
+}
 
 }  // namespace headpond

@@ -52,4 +52,8 @@ struct MemoryInfo {
 /// Takes about a millisecond per gigabyte in use.
 MemoryInfo memory_info();
 
+/// Bytes that this process may use: the machine's memory or, if lower, the limit of the control group (the smallest
+/// among its ancestors; cgroup v2 and v1).
+uint64_t usable_memory();
+
 }  // namespace headpond

@@ -15,8 +15,12 @@ namespace headpond::cpu_internal {
 /// controller of v1) and their ancestors; nullopt iff none has a quota. `mount` stands for /sys/fs/cgroup.
 std::optional<double> cgroup_quota(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
 
-/// The mount that cpu_count() and sample_cpu() look into. Tests put another one in its place, while no other thread
-/// asks.
+/// The smallest limit of memory, in bytes, among the groups of `proc_self_cgroup` (cgroup v2, and the memory controller
+/// of v1) and their ancestors; nullopt iff none has a limit.
+std::optional<uint64_t> cgroup_memory(const std::filesystem::path& mount, std::string_view proc_self_cgroup);
+
+/// The mount that cpu_count(), sample_cpu() and usable_memory() look into. Tests put another one in its place, while no
+/// other thread asks.
 std::filesystem::path& cgroup_mount();
 /// The same of the file that names the groups of the process.
 std::filesystem::path& proc_self_cgroup();

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/cpu_internal.h"
@@ -46,6 +47,18 @@ class Groups {
   void write(const std::string& path, const std::string& text) const {
     std::filesystem::create_directories((root_ / path).parent_path());
     std::ofstream(root_ / path) << text;
+  }
+  std::optional<uint64_t> memory(const std::string& proc_self_cgroup) const {
+    return cpu_internal::cgroup_memory(root_, proc_self_cgroup);
+  }
+  // Of a process in the groups that this file names.
+  uint64_t usable_memory(const std::string& file) const {
+    const auto mount = std::exchange(cpu_internal::cgroup_mount(), root_);
+    const auto own = std::exchange(cpu_internal::proc_self_cgroup(), root_ / file);
+    const uint64_t bytes = headpond::usable_memory();
+    cpu_internal::cgroup_mount() = mount;
+    cpu_internal::proc_self_cgroup() = own;
+    return bytes;
   }
   double throttled_s(const std::string& proc_self_cgroup) const {
     return cpu_internal::cgroup_throttled_s(root_, proc_self_cgroup);
@@ -89,6 +102,29 @@ TEST(CgroupQuota, ReadsBothVersionsOfControlGroups) {
   EXPECT_EQ(groups.quota("a", "4:cpu,cpuacct:/old/inner\n1:name=systemd:/other\n"), 0.5);
   EXPECT_EQ(groups.quota("", "4:cpuacct,cpu:/old\n"), 0.5);
   EXPECT_EQ(groups.quota("a", "4:cpu:/free\n2:cpuset:/old\n1:cpuacct:/other\n"), 1.5);
+}
+
+TEST(CgroupMemory, IsTheSmallestOnTheWayUpInBothVersions) {
+  const Groups groups;
+  groups.write("a/memory.max", "3000\n");
+  groups.write("a/b/memory.max", "max\n");
+  groups.write("a/b/c/memory.max", "5000\n");
+  groups.write("memory/old/memory.limit_in_bytes", "2000\n");
+  groups.write("cpu/old/memory.limit_in_bytes", "10\n");
+  EXPECT_EQ(groups.memory("0::/a/b/c\n"), 3000U);
+  EXPECT_EQ(groups.memory("5:memory:/old/inner\n4:cpu:/old\n0::/a\n"), 2000U);
+  EXPECT_EQ(groups.memory("0::/none\n"), std::nullopt);
+}
+
+TEST(UsableMemory, IsTheMachinesOrTheGroupsIfLower) {
+  const Groups groups;
+  groups.write("a/memory.max", "3000\n");
+  groups.write("b/memory.max", "9000000000000000000\n");
+  groups.write("group_a", "0::/a\n");
+  groups.write("group_b", "0::/b\n");
+  EXPECT_EQ(groups.usable_memory("group_a"), 3000U);
+  EXPECT_GT(groups.usable_memory("group_b"), 1U << 26);
+  EXPECT_LT(groups.usable_memory("group_b"), uint64_t{1} << 50);
 }
 
 TEST(CgroupThrottled, IsTheMostOfAGroupAndThoseAroundIt) {

@@ -27,7 +27,7 @@ struct LoaderOptions {
   /// exceeded in two cases: next() always makes its batch, even if the program holds all of the memory; and elements of
   /// unknown size may grow while they are made. A single batch above the limit is ResourceExhausted: thrown by the
   /// constructor if its size is known, else returned by next(). At least 1. Without a value: what the dataset says
-  /// (with_options), else 1 GiB.
+  /// (with_options), else default_memory().
   std::optional<int64_t> memory = std::nullopt;
   /// Most batches made ahead of the program. 0: each is made when next() asks for it. Below 0: as many as a prefetch at
   /// the end of the dataset says, else only memory limits.

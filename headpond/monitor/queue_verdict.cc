@@ -2,11 +2,12 @@
 #include "headpond/monitor/queue_verdict.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <string>
+
+#include "headpond/base/cpu.h"
 
 namespace headpond {
 namespace {
@@ -64,13 +65,9 @@ void add(Verdict& verdict, Change change, double gain) {
   verdict.changes.push_back(std::move(change));
 }
 
-double machine_memory() {
-  return static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-}
-
 // What the minimum alone takes of the memory: a lot where elements are decoded already.
 double memory_share_of_minimum(const Case& c) {
-  const double memory = c.use.memory >= 0 ? static_cast<double>(c.use.memory) : machine_memory();
+  const double memory = c.use.memory >= 0 ? static_cast<double>(c.use.memory) : static_cast<double>(usable_memory());
   if (c.stats.size_peak <= 0 || memory <= 0) return 0;
   const double element = static_cast<double>(c.stats.bytes_peak) / static_cast<double>(c.stats.size_peak);
   return static_cast<double>(c.stats.min_after_dequeue) * element / memory;

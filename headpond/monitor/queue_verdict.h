@@ -19,7 +19,7 @@ namespace headpond {
 struct QueueUse {
   int64_t batch = 1;      ///< Elements that a dequeue takes.
   int64_t producers = 1;  ///< Threads that enqueue.
-  int64_t memory = -1;    ///< Bytes that it may hold, as QueueOptions::memory_limit; below 0: the machine's memory.
+  int64_t memory = -1;    ///< Bytes that it may hold, as QueueOptions::memory_limit; below 0: usable_memory().
 };
 
 /// `summary`: of the queue while the consumer of `waits` took from it. The codes are none, device_bound, startup,

@@ -86,7 +86,7 @@ def diagnose(source: Loader | _core.Queue, watched: _core.Watched | None = None,
              producers: int = 1, memory: int | None = None) -> _core.Verdict:
     """Why the program waits, what to change, and what that gains: of a Loader, or of a queue that a QueueMonitor watched while the
     consumer's calls were measured. `batch`: elements that a dequeue takes; `producers`: threads that enqueue; `memory`: the queue's
-    memory_limit (None: the machine's memory)."""
+    memory_limit (None: the memory that the process may use)."""
     if isinstance(source, Loader):
         return source.diagnose()
     if watched is None or waits is None:

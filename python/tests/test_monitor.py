@@ -220,7 +220,7 @@ def test_a_queues_verdict_events_and_waits(tmp_path):
             waits, fill = account.summary(), watched.summary()
             assert waits.calls == 61 and 0 <= waits.wait_share <= 1 and waits.work_ns >= 60 * 500_000
             assert fill.samples > 0
-            verdict = hp.diagnose(queue, watched, account, batch=1, producers=1, memory=1 << 20)
+            verdict = hp.diagnose(queue, watched, account, batch=1, producers=1)
             assert verdict.code in {"none", "device_bound", "startup", "min_fill_too_large", "window_too_small", "serial_stage"}
             watched.close()
             assert watched.summary().samples >= fill.samples
@@ -228,6 +228,28 @@ def test_a_queues_verdict_events_and_waits(tmp_path):
         hp.diagnose(queue)
     written = b"".join(hp.RecordReader(events.path))
     assert b"queue/numbers/fraction_of_8_full" in written and b"loss" in written and b"brain.Event:2" in written
+
+
+def test_a_queues_minimum_is_too_large_for_the_memory_that_is_given():
+    queue = hp.RandomShuffleQueue(1000, 50, hp.u8, [(1000,)])
+    element = np.zeros(1000, np.uint8)
+    for _ in range(50):
+        queue.enqueue(element)
+
+    def produce():
+        time.sleep(0.03)
+        queue.enqueue(element)
+
+    with hp.QueueMonitor(sample_every=0.001) as monitor:
+        watched, account = monitor.watch(queue), hp.WaitAccount()
+        with hp.Coordinator() as coordinator:
+            hp.QueueRunner(queue, [produce]).start(coordinator)
+            for _ in range(75):  # A verdict needs two seconds.
+                account.measure(queue.dequeue)
+            coordinator.request_stop()
+        verdict = {memory: hp.diagnose(queue, watched, account, memory=memory).code for memory in (60_000, 150_000, None)}
+    assert verdict[60_000] == "min_fill_too_large"  # The minimum takes 50,000 bytes.
+    assert "min_fill_too_large" not in {verdict[150_000], verdict[None]}
 
 
 def test_waits_of_a_function():

@@ -20,6 +20,7 @@
 #include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/check/tried_internal.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/explain.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
@@ -103,7 +104,7 @@ void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const C
                 CheckReport& report) {
   const int64_t batch = bytes_of(*nodes.front(), (rows > 1 ? tried.most_values : tried.largest) * rows);
   if (batch == 0 && tried.asked == 0) return;
-  const int64_t memory = options.loader.memory.value_or(int64_t{1} << 30);
+  const int64_t memory = options.loader.memory ? *options.loader.memory : default_memory();
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
   if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "headpond/base/cpu.h"
 #include "headpond/base/status.h"
 #include "headpond/engine/executor/memory_budget_internal.h"
 #include "headpond/engine/executor/shared_threads_internal.h"
@@ -26,6 +25,10 @@ const ResourcesOptions& checked(const ResourcesOptions& options) {
 }
 
 }  // namespace
+
+int64_t default_memory(uint64_t usable) {
+  return static_cast<int64_t>(std::min(uint64_t{1} << 30, std::max(usable / 2, uint64_t{1})));
+}
 
 Resources::Resources(const ResourcesOptions& options)
     : threads_(checked(options).threads < 0 ? cpu_count() : options.threads),

@@ -8,15 +8,20 @@
 #include <cstdint>
 #include <memory>
 
+#include "headpond/base/cpu.h"
+
 namespace headpond {
 
 class BufferPool;
+
+/// Bytes of memory for a Loader that is told no other number: 1 GiB or, if that is less, half of the `usable` bytes.
+int64_t default_memory(uint64_t usable = usable_memory());
 
 struct ResourcesOptions {
   /// Compute threads of all Loaders together, at most 4,096. Below 0: one for each processor of the process. 0:
   /// each next() does all the work.
   int threads = -1;
-  int64_t memory = int64_t{1} << 30;           ///< See LoaderOptions::memory; for all Loaders together. At least 1.
+  int64_t memory = default_memory();           ///< See LoaderOptions::memory; for all Loaders together. At least 1.
   std::shared_ptr<BufferPool> pool = nullptr;  ///< See LoaderOptions::pool; for all Loaders together.
 };
 

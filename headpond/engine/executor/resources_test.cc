@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 #include "tests/test_files.h"
@@ -176,6 +177,13 @@ TEST(Resources, ALoaderThatEndsLeavesNothing) {
   EXPECT_EQ(resources->memory_in_use(), 0);
   EXPECT_THROW(Resources({.threads = 5000}), Exception);
   EXPECT_THROW(Resources({.memory = 0}), Exception);
+}
+
+TEST(Resources, TakeNoMoreThanHalfOfWhatTheProcessMayUse) {
+  EXPECT_EQ(default_memory(500'000), 250'000);
+  EXPECT_EQ(default_memory(0), 1) << "what Resources refuse is never the default";
+  EXPECT_EQ(default_memory(uint64_t{1} << 50), 1 << 30);
+  EXPECT_EQ(Resources().memory(), default_memory(usable_memory()));
 }
 
 }  // namespace

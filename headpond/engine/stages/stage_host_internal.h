@@ -27,14 +27,13 @@ namespace headpond::internal {
 
 /// `options` with a value for each option that has a default.
 inline LoaderOptions with_defaults(LoaderOptions options) {
-  constexpr int64_t kMemory = int64_t{1} << 30;
   if (options.resources) {
     const int threads = options.resources->threads();
     options.threads = options.threads < 0 ? threads : std::min(options.threads, threads);
     options.memory = options.resources->memory();
     options.pin_threads = false;
   }
-  options.memory = options.memory.value_or(kMemory);
+  if (!options.memory) options.memory = default_memory();
   options.deterministic = options.deterministic.value_or(true);
   return options;
 }

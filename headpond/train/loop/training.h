@@ -14,6 +14,7 @@
 
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/loader.h"
 #include "headpond/monitor/run_log.h"
 #include "headpond/train/loop/checkpoint_writer.h"
@@ -61,7 +62,7 @@ struct RunConfig {
   int64_t summary_steps = 100;        ///< Between points of "loss" and the metrics; 0: none.
   uint64_t seed = 0;                  ///< Seed of both inputs.
   int threads = -1;                   ///< See ResourcesOptions::threads; both inputs share them.
-  int64_t memory = int64_t{1} << 30;  ///< See ResourcesOptions::memory; both inputs share it.
+  int64_t memory = default_memory();  ///< See ResourcesOptions::memory; both inputs share it.
   bool asynchronous_save = true;      ///< A thread writes checkpoints while the training goes on.
   bool from_scratch = false;          ///< Removes the checkpoints that are there, and begins anew.
   bool allow_new_data = false;        ///< A checkpoint of other data or another seed gives all but the position.
