@@ -53,11 +53,17 @@ std::optional<std::string> inflated_in_parts(const std::vector<std::byte>& strea
   return taken(inflater, total, piece);
 }
 
-// In memory of just this size, for the sanitizers; in parts too.
-std::optional<std::string> inflated(const std::string& stream, size_t total, size_t piece) {
+// In memory of just this size, for the sanitizers.
+std::optional<std::string> inflated_whole(const std::string& stream, size_t total, size_t piece) {
   const std::vector<std::byte> exact = test::to_bytes(stream);
   Inflater inflater(exact, total, piece);
-  auto whole = taken(inflater, total, piece);
+  return taken(inflater, total, piece);
+}
+
+// In parts too.
+std::optional<std::string> inflated(const std::string& stream, size_t total, size_t piece) {
+  const std::vector<std::byte> exact = test::to_bytes(stream);
+  auto whole = inflated_whole(stream, total, piece);
   for (const size_t part : {1, 1000, 8192}) {
     EXPECT_TRUE(inflated_in_parts(exact, part, total, piece) == whole) << "parts of " << part << " bytes";
   }
@@ -97,10 +103,12 @@ TEST(PngInflate, GivesWhatWasCompressedInPiecesOfAnySize) {
     for (const std::string& raw : contents(size)) {
       for (const int level : {0, 1, 6, 9}) {
         for (const int strategy : {Z_DEFAULT_STRATEGY, Z_FILTERED, Z_HUFFMAN_ONLY, Z_RLE, Z_FIXED}) {
+          if (level == 0 && strategy != Z_DEFAULT_STRATEGY) continue;  // Nothing is compressed.
           const std::string stream = compressed(raw, level, strategy, 1 + static_cast<int>(size % 9));
-          for (const size_t piece : {size_t{1'000}, size_t{40'001}, size}) {
-            ASSERT_EQ(inflated(stream, size, piece), raw) << size << " " << level << " " << strategy << " " << piece;
-          }
+          const auto said = testing::Message() << size << " " << level << " " << strategy;
+          ASSERT_EQ(inflated(stream, size, 1'000), raw) << said;
+          ASSERT_EQ(inflated_whole(stream, size, 40'001), raw) << said;
+          ASSERT_EQ(inflated_whole(stream, size, size), raw) << said;
         }
       }
     }

@@ -58,8 +58,8 @@ Way way_of(std::span<const std::byte> file) {
 
 TEST(PngPlain, EveryKindFilterAndWidthIsWithoutLibpngAndTheSame) {
   for (const auto& [type, depth] : test::kPngKinds) {
-    for (uint32_t width = 1; width <= 70; width += depth < 8 ? 13 : 1) {
-      const PngImageOf image = {width, 1 + width % 7, type, depth, false, static_cast<int>(width % 6)};
+    for (uint32_t width = 1; width <= 70; width += depth < 8 ? 13 : 3) {  // All widths modulo 16.
+      const PngImageOf image = {width, 1 + width % 7, type, depth, false, static_cast<int>(width / 3 % 6)};
       SCOPED_TRACE(testing::Message() << "type " << type << " depth " << depth << " width " << width);
       const std::string file = image.file();
       EXPECT_EQ(way_of(bytes_of(file)).is_without_libpng, depth >= 8);
@@ -110,7 +110,8 @@ TEST(PngPlain, DataFarLongerThanThePixelsAreLeftToLibpngWhichRefusesThem) {
   for (const size_t count : {size_t{1'500'000}, size_t{1'700'000}}) {
     const std::string file = after_empty_blocks(count);
     EXPECT_EQ(way_of(bytes_of(file)).is_plain, count == 1'500'000);
-    expect_same_in_all_forms(bytes_of(file));
+    expect_same(bytes_of(file), {});
+    expect_same(bytes_of(file), {.channels = 3, .dtype = u16});
   }
 }
 
