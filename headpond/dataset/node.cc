@@ -14,18 +14,28 @@ namespace {
 class StreamCount {
  public:
   explicit StreamCount(const std::string& name) : name_(name) {}
-  uint32_t of(const Node& node) {
+  uint32_t of(const Node& top) {
+    const Node* node = &top;
+    uint32_t count = own(*node);
+    for (; node->facts().inputs.size() == 1; count += own(*node)) node = node->facts().inputs[0].get();
+    return node->facts().inputs.empty() ? count : count + of_inputs(*node);
+  }
+
+ private:
+  uint32_t own(const Node& node) const {
+    const auto& streams = node.facts().random_streams;
+    return static_cast<uint32_t>(std::count(streams.begin(), streams.end(), name_));
+  }
+  uint32_t of_inputs(const Node& node) {
     const auto known = counts_.find(&node);
     if (known != counts_.end()) return known->second;
-    const auto& own = node.facts().random_streams;
-    auto count = static_cast<uint32_t>(std::count(own.begin(), own.end(), name_));
+    uint32_t count = 0;
     for (const Node::Ref& input : node.facts().inputs) count += of(*input);
     return counts_[&node] = count;
   }
 
- private:
   const std::string& name_;
-  std::map<const Node*, uint32_t> counts_;
+  std::map<const Node*, uint32_t> counts_;  // Of the inputs, of nodes with several: those below may be met again.
 };
 
 // Nodes in `seen` do not decide in order.
