@@ -23,6 +23,7 @@ namespace {
 
 using internal::becomes_true;
 using internal::busy_us;
+using internal::generated;
 using internal::is_so_in_one_run;
 using internal::pause_ms;
 
@@ -453,6 +454,30 @@ TEST(LoaderTotals, AnErrorCountsAtOnce) {
   EXPECT_EQ(loader.stats().stages.at(0).totals.errors, 0);
   ASSERT_FALSE(loader.next());
   EXPECT_EQ(loader.stats().stages.at(0).totals.errors, 1) << "the program may end here";
+}
+
+// From the program to the sources.
+std::vector<std::string> stages_of(const Loader& loader) {
+  std::vector<std::string> names;
+  for (const StageStats& stage : loader.stats().stages) names.push_back(stage.name);
+  return names;
+}
+
+// What a restore opens only there, here the second part, stands after the stages that take from it.
+TEST(LoaderStages, StandInTheSameOrderAfterARestore) {
+  const Step next = map([](int64_t x) { return x + 1; });
+  const Step of_batch = map([](const Tensor& x) { return x; }, {.output = {{"", i64, {4}}}});
+  const Dataset parts = concatenate({generated(8), generated(400) | next | filter([](int64_t) { return true; })});
+  const Dataset dataset = parts | next | batch(4, {.drop_remainder = true}) | of_batch;
+  for (const int threads : {0, 2}) {
+    Loader loader(dataset, {.threads = threads});
+    for (int i = 0; i < 6; ++i) ASSERT_TRUE(loader.next());
+    auto restored = Loader::restored(dataset, {.threads = threads}, loader.state());
+    ASSERT_TRUE(restored) << restored.error().message();
+    ASSERT_TRUE(restored->next());
+    EXPECT_THAT(stages_of(*restored), testing::ElementsAreArray(stages_of(loader))) << threads;
+    EXPECT_EQ(stages_of(*restored).size(), 4U) << threads;
+  }
 }
 
 TEST(LoaderDiagnose, HasNoReasonForAShortRun) {

@@ -121,6 +121,7 @@ std::string ReorderBuffer::position() {
 }
 
 void ReorderBuffer::visit_state(StateVisitor& visitor) {
+  const OpeningScope scope(&host_, this, nullptr);  // Restoring may open inputs.
   if (!any_order_) return visit_position(visitor);
   if (visitor.is_restoring()) {
     visit_position(visitor);

@@ -357,6 +357,9 @@ TEST(Rules, TheLimitingStageIsTheLastThatIsWaitedFor) {
   figures.stages.push_back(run_of(44, 128).stages[0]);
   figures.stages[1].name = "tfrecord";
   EXPECT_EQ(limiting_stage(figures)->name, "tfrecord");
+  figures.stages[1].totals.takes = 1000;
+  figures.stages[1].totals.late = 9;
+  EXPECT_EQ(limiting_stage(figures)->name, "tfrecord") << "seldom late, but long: a file is opened";
   figures.stages[1].totals.starved_ns = 0.4 * figures.call_ns;
   EXPECT_EQ(limiting_stage(figures)->name, "read|map|batch");
   figures.stages.clear();
