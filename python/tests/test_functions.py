@@ -595,3 +595,28 @@ def test_a_thread_of_the_loader_keeps_a_threading_local_until_the_loader_is_clos
     loader.close()
     gc.collect()
     assert all(ref() is None for ref in made), "they end with their threads"
+
+
+def test_close_says_which_thread_ends_slowly_in_python(caplog):
+    """What functions left in a threading.local goes with its thread, by functions of its own."""
+    def said(seconds):
+        local = threading.local()
+
+        class EndsLate:
+            def __del__(self):
+                time.sleep(seconds)
+
+        def keeps(x):
+            local.kept = getattr(local, "kept", None) or EndsLate()
+            return x
+
+        caplog.clear()
+        loader = hp.Loader(hp.range(10**6).map(keeps, output=(hp.i64, ())), threads=1, consumer_helps=False)
+        loader.next()
+        began = time.monotonic()
+        loader.close()
+        assert time.monotonic() - began >= seconds, "close() waits for it"
+        return [line for line in caplog.messages if "the end of this thread does not return" in line]
+
+    assert len(said(1.6)) == 1
+    assert any(said(0) == [] for _ in range(3)), "control: it ends at once"
