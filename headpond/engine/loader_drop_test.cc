@@ -10,6 +10,7 @@
 
 #include "headpond/base/log.h"
 #include "headpond/base/thread.h"
+#include "headpond/engine/executor/thread_end.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
@@ -193,6 +194,57 @@ TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
   }
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("range|map does not return"));
   shut->let_all_out();
+}
+
+// Where a thread waits that ends.
+std::shared_ptr<Door> door_at_the_end;
+
+struct WaitsAtItsEnd {
+  void keep() {}
+  ~WaitsAtItsEnd() { door_at_the_end->pass(); }
+};
+
+// What is said of a Loader whose threads wait at their ends: in what the Loader is told of, or in what it is not.
+std::string said_of_threads_that_end_late(bool is_told, std::optional<std::chrono::milliseconds> abandon_after) {
+  door_at_the_end = std::make_shared<Door>();
+  std::string said;
+  std::thread opens;
+  {
+    const Lines lines([&](const std::string& line) { said += line; });
+    const auto ends_late = [is_told](int64_t x) {
+      thread_local WaitsAtItsEnd unseen;
+      is_told ? void(at_thread_end = [] { door_at_the_end->pass(); }) : unseen.keep();
+      return x;
+    };
+    Loader loader(range(100) | map(ends_late), {.threads = 1, .consumer_helps = false, .abandon_after = abandon_after});
+    EXPECT_TRUE(loader.next());
+    opens = std::thread([door = door_at_the_end] {
+      door->await_visitor();
+      std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // Longer than until a report.
+      door->let_all_out();
+    });
+    loader.close();
+    EXPECT_EQ(door_at_the_end->left == 0, abandon_after.has_value() && is_told);
+  }
+  opens.join();
+  return said;
+}
+
+TEST(LoaderDrop, WaitsForTheEndOfAThreadAndSaysSo) {
+  Watchdog watchdog;
+  watchdog.in("a thread that ends late");
+  EXPECT_THAT(said_of_threads_that_end_late(true, std::nullopt),
+              HasSubstr("have not returned: thread headpond/0: the end of this thread does not return"));
+  EXPECT_EQ(said_of_threads_that_end_late(false, std::nullopt), "") << "control: nobody told the Loader";
+}
+
+TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotEnd) {
+  Watchdog watchdog;
+  watchdog.in("a thread that ends late and is left behind");
+  const std::chrono::milliseconds soon(50);
+  EXPECT_THAT(said_of_threads_that_end_late(true, soon),
+              HasSubstr("left running: thread headpond/0: the end of this thread does not return"));
+  EXPECT_EQ(said_of_threads_that_end_late(false, soon), "") << "control: nobody told the Loader";
 }
 
 TEST(LoaderDrop, WaitsForARunningFunctionAlsoWithTheLongestTimeThatCanBeAsked) {

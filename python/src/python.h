@@ -89,13 +89,18 @@ class WithoutLock {
   PyThreadState* const state_;
 };
 
+/// Takes the lock on any thread; what it returns is for give_lock(). Both stop a thread as take_lock_again() does: the
+/// state of a thread that Python did not start goes with the lock, and its objects' functions may give the lock up.
+PyGILState_STATE take_lock();
+void give_lock(PyGILState_STATE before);
+
 /// Takes the lock on any thread. REQUIRES: !is_exiting().
 class WithLock {
  public:
-  WithLock() : state_(PyGILState_Ensure()) {}
+  WithLock() : state_(take_lock()) {}
   ~WithLock() {
     { const WhileCalling ended; }
-    PyGILState_Release(state_);
+    give_lock(state_);
   }
   WithLock(const WithLock&) = delete;
   WithLock& operator=(const WithLock&) = delete;

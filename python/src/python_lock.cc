@@ -13,6 +13,7 @@
 
 #include "headpond/base/mutex.h"
 #include "headpond/base/thread.h"
+#include "headpond/engine/executor/thread_end.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -117,29 +118,49 @@ class StopsUnlessDone {
   bool is_done_ = false;
 };
 
-// Objects of the thread go, too, whose functions may give the lock up.
-__attribute__((noinline)) void end_state(PyThreadState* state, PyGILState_STATE first) {
+}  // namespace
+
+__attribute__((noinline)) void take_lock_again(PyThreadState* state) {
   StopsUnlessDone asks;
   PyEval_RestoreThread(state);
-  PyGILState_Release(first);
   asks.done();
+}
+
+__attribute__((noinline)) PyGILState_STATE take_lock() {
+  StopsUnlessDone asks;
+  const PyGILState_STATE before = PyGILState_Ensure();
+  asks.done();
+  return before;
+}
+
+__attribute__((noinline)) void give_lock(PyGILState_STATE before) {
+  StopsUnlessDone asks;
+  PyGILState_Release(before);
+  asks.done();
+}
+
+namespace {
+
+// Objects of the thread go, too, whose functions may give the lock up.
+void end_state(PyThreadState* state, PyGILState_STATE first) {
+  take_lock_again(state);
+  give_lock(first);
 }
 
 class KeptState {
  public:
   KeptState() = default;
-  ~KeptState() {
-    if (state_ != nullptr && !is_exiting() && home_.is_here()) end_state(state_, first_);
-  }
+  ~KeptState() { end(); }
   KeptState(const KeptState&) = delete;
   KeptState& operator=(const KeptState&) = delete;
   void keep() {
     if (state_ != nullptr || PyGILState_GetThisThreadState() != nullptr) return;
-    {
-      const WhileCalling calling;
-      first_ = PyGILState_Ensure();
-    }
+    first_ = take_lock();
     state_ = PyEval_SaveThread();
+  }
+  void end() {
+    PyThreadState* const state = std::exchange(state_, nullptr);
+    if (state != nullptr && !is_exiting() && home_.is_here()) end_state(state, first_);
   }
 
  private:
@@ -150,15 +171,11 @@ class KeptState {
 
 }  // namespace
 
-__attribute__((noinline)) void take_lock_again(PyThreadState* state) {
-  StopsUnlessDone asks;
-  PyEval_RestoreThread(state);
-  asks.done();
-}
-
 void keep_thread_state() {
   thread_local KeptState state;
   state.keep();
+  // A thread of a Loader ends it while the Loader waits and can say so; others where they end.
+  internal::at_thread_end = [] { state.end(); };
 }
 
 struct Ending::State {

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interrupts and the end of the process, each in a process of its own."""
 import os
+import platform
 import random
 import signal
 import subprocess
@@ -292,13 +293,37 @@ ENDS = {
 }
 
 
+REPORTED = {"function that never returns": "~Loader is waiting for functions",  # If the processor had time for the report.
+            "object of a thread that ends for long": ": the end of this thread does not return"}
+
+
 @pytest.mark.parametrize("what", ENDS)
 def test_the_process_ends_while_things_live(what):
     program = f"{HEAD}\ntry:\n{textwrap.indent(ENDS[what], '    ')}\nexcept hp.Error:\n    pass\nprint('end')\n"
     for _ in range(count(3, 25)):
         done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
         assert (done.stdout, done.returncode) == ("end\n", 0)
-        assert done.stderr == "" or "returns" in what and "~Loader is waiting for functions" in done.stderr
+        assert done.stderr == "" or what in REPORTED and REPORTED[what] in done.stderr
+
+
+def test_a_thread_that_waits_for_the_lock_when_the_program_ends_stops():
+    """Without the hook, with functions that never give the lock up: threads are where they take it when the interpreter ends. What the
+    main thread frees last takes long, so that they see that."""
+    program = f"""{HEAD}
+import atexit
+atexit.unregister(hp._exit)
+numbers = list(range(20_000))
+data = hp.range(10**6).map(numbers.count, output=(hp.i64, ()), name="count").batch(64)
+loaders = [hp.Loader(data, threads=1, consumer_helps=False) for _ in range(3)]
+for loader in loaders: loader.next()
+class EndsLate:
+    def __del__(self):
+        sum(iter(range(3_000_000)))
+ends_late = EndsLate()
+"""
+    for _ in range(count(3, 25)):
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
+        assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_control_without_the_hook_a_process_does_not_end_well():
@@ -357,6 +382,78 @@ def test_import_prints_nothing_and_needs_no_numpy_yet():
     program = "import sys, headpond; print('numpy' in sys.modules, 'torch' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False)
     assert (done.stdout, done.stderr) == ("False False\n", "")
+
+
+@pytest.mark.parametrize("has_mark", [True, False])
+def test_a_child_of_fork_is_refused_instead_of_waiting(has_mark):
+    """The control: a child that the system makes without the handlers of fork(), which leave the mark, waits for threads that it does not
+    have."""
+    program = f"""{HEAD}
+import ctypes, os
+loader = hp.Loader(hp.range(10**7).batch(10), threads=2, consumer_helps=False)
+loader.next()
+of_fork = 57
+pid = os.fork() if {has_mark} else ctypes.PyDLL(None).syscall(of_fork)
+if pid == 0:
+    try:
+        while loader.next() is not None:
+            pass
+    except hp.FailedPreconditionError:
+        os._exit(3)
+    os._exit(4)
+end = time.monotonic() + 5
+while time.monotonic() < end and (ended := os.waitpid(pid, os.WNOHANG)) == (0, 0):
+    time.sleep(0.01)
+if ended == (0, 0):
+    os.kill(pid, 9)
+    os.waitpid(pid, 0)
+print("waits" if ended == (0, 0) else os.waitstatus_to_exitcode(ended[1]), loader.next() is not None)
+"""
+    if not has_mark and platform.machine() != "x86_64":
+        pytest.skip("the number of the call is that of x86_64")
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.stdout, done.stderr) == ("3 True\n" if has_mark else "waits True\n", "")
+
+
+OF_MAIN = """
+import traceback
+import headpond as hp
+class Own(Exception):
+    pass
+def function(x):
+    if x == 500:
+        raise Own("no 500")
+    return x
+class Wrapped:
+    def __init__(self, batches):
+        self.batches = batches
+    def __iter__(self):
+        return self
+    def __next__(self):
+        try:
+            return next(self.batches)
+        except Own as error:
+            raise hp.UnknownError(str(error)) from None
+batches = {wrap}(hp.Loader(hp.range(1000).map(function, name="f", output=(hp.i64, ())), threads=2).flat())
+numbers = []
+try:
+    for one in batches:
+        numbers.append(int(one))
+except Own as error:
+    assert type(error) is Own and error.args == ("no 500",)
+    assert [frame.name for frame in traceback.extract_tb(error.__traceback__)][-1] == "function"
+    assert any("500" in note and "map" in note for note in getattr(error, "__notes__", ["map, 500"]))
+assert numbers == list(range(500))
+assert [int(one) for one in batches] == list(range(501, 1000))
+"""
+
+
+@pytest.mark.parametrize("wrap, ends_well", [("", True), ("Wrapped", False)])
+def test_an_exception_of_the_program_leaves_next_as_it_is(wrap, ends_well):
+    """The control is a binding that gives an error of its own."""
+    done = subprocess.run([sys.executable, "-c", OF_MAIN.format(wrap=wrap)], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode == 0) == ends_well, done.stderr
+    assert ends_well or "UnknownError: no 500" in done.stderr
 
 
 SUB_INTERPRETER = """

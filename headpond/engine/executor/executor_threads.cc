@@ -16,6 +16,7 @@
 #include "headpond/base/trace.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
+#include "headpond/engine/executor/thread_end.h"
 
 namespace headpond::internal {
 namespace {
@@ -177,6 +178,12 @@ void Executor::thread_begins(Worker& self) {
 
 void Executor::thread_ends(Worker& self) {
   if (kCounts) self.ended_ns = now_ns();
+  if (at_thread_end != nullptr) {
+    self.doing = "the end of this thread";
+    const Unlocked unlocked(lock_);
+    at_thread_end();
+  }
+  self.doing = nullptr;
   --alive_;
   ended_.notify_all();
 }

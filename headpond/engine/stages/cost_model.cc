@@ -33,9 +33,10 @@ void CostModel::add_rows(int64_t rows, int64_t elapsed_ns) {
   row_ns_.add(static_cast<double>(elapsed_ns) / static_cast<double>(rows));
 }
 
-void CostModel::add_lock_wait(int64_t rows, int64_t elapsed_ns) {
+void CostModel::add_locked(int64_t rows, int64_t elapsed_ns, int64_t lock_wait_ns) {
   if (locking_tasks_ == kFirstTasks) return;
-  const double row_ns = static_cast<double>(elapsed_ns) / static_cast<double>(rows);
+  const int64_t work_ns = std::max(elapsed_ns - lock_wait_ns, int64_t{1});
+  const double row_ns = static_cast<double>(work_ns) / static_cast<double>(rows);
   first_row_ns_ += (row_ns - first_row_ns_) / static_cast<double>(++locking_tasks_);
 }
 

@@ -33,8 +33,8 @@ class CostModel {
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
   /// Counts a long task. Returns true iff is_blocking() may have changed.
   bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
-  /// Counts a task that made rows and waited for the lock of a function.
-  void add_lock_wait(int64_t rows, int64_t elapsed_ns);
+  /// Counts a task that made rows and waited so long for the locks of functions.
+  void add_locked(int64_t rows, int64_t elapsed_ns, int64_t lock_wait_ns);
   void declare_blocking() { opens_.blocking = rows_.blocking = true; }
 
   // ---- What follows from it.
@@ -43,7 +43,8 @@ class CostModel {
   bool is_blocking() const { return opens_wait() || rows_wait(); }
   /// Its functions hold a lock while they do not wait: see ConcurrencyLimit.
   bool rows_wait_and_lock() const { return rows_wait() && locking_tasks_ > 0; }
-  /// What so many rows are worth: the time that they took at first.
+  /// What so many rows are worth: the time that they took at first, without the waits for locks, which say how many
+  /// others run and nothing of the function.
   double work_of(int64_t rows) const { return first_row_ns_ * static_cast<double>(rows); }
   double row_ns() const { return row_ns_.value(); }
   double open_ns() const { return open_ns_.value(); }  ///< An element's share.

@@ -34,6 +34,20 @@ TEST(CostModel, ATaskTakesAsManyRowsAsTakeATenthOfAMillisecond) {
   EXPECT_EQ(costs.rows_for_task(1000, 2), 1) << "a row is dear";
 }
 
+TEST(CostModel, WorkIsWhatAFunctionTakesAndNotHowLongOthersHadItsLock) {
+  CostModel alone, among_others, half;
+  for (const int64_t waited : {0, 100'000, 9'900'000, 50'000}) {
+    alone.add_locked(4, 400'000, 0);
+    among_others.add_locked(4, 400'000 + waited, waited);
+    half.add_locked(4, 200'000, 0);
+  }
+  EXPECT_DOUBLE_EQ(alone.work_of(1), 100'000);
+  EXPECT_DOUBLE_EQ(among_others.work_of(1), alone.work_of(1));
+  EXPECT_DOUBLE_EQ(2 * half.work_of(6), alone.work_of(6));
+  among_others.add_locked(1, 1000, 2000);
+  EXPECT_GT(among_others.work_of(1), 0) << "clocks are read one after the other";
+}
+
 TEST(CostModel, EachThreadGetsSomeRowsOfAnItem) {
   CostModel costs;
   costs.add_rows(1, 2000);

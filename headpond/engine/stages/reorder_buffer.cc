@@ -464,7 +464,7 @@ void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
   const int sharing = std::max(running, task.running) + (host_.consumer.computes() ? 1 : 0);
   const bool counts = done.waited && done.lock_wait_ns > 0 && !costs_.rows_wait();
   if (counts) done.waited = !may_share_lock(done.run.use, done.run.elapsed_ns, done.lock_wait_ns, sharing);
-  if (done.lock_wait_ns > 0) costs_.add_lock_wait(task.count, done.run.elapsed_ns);
+  if (done.lock_wait_ns > 0) costs_.add_locked(task.count, done.run.elapsed_ns, done.lock_wait_ns);
   if (!task.is_limited) return;
   const bool may_more = host_.locking.end(
       {.ended_ns = done.run.ended_ns, .elapsed_ns = done.run.elapsed_ns, .work = costs_.work_of(task.count)});
