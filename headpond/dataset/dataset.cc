@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "headpond/dataset/run_state.h"
@@ -97,11 +96,36 @@ class PlanText {
   std::string text_;
 };
 
-void prepare_all(const Node& node, const ParallelFor& parallel, std::set<const Node*>& done) {
-  if (!done.insert(&node).second) return;
-  for (const Node::Ref& input : node.facts().inputs) prepare_all(*input, parallel, done);
-  node.prepare(parallel);
-}
+// The nodes of a dataset, each once, inputs first. A run makes a part as often as it is used: in zips of a dataset with
+// itself, stacked high, so often that it would never begin. Throws for such a dataset.
+class AllNodes {
+ public:
+  explicit AllNodes(const Node& root) {
+    const uint64_t steps = add(root);
+    if (steps - nodes_.size() <= kMostAgain) return;
+    refuse(root.facts().op,
+           fmt::format("a run would have {} steps{} of {} nodes, as an input counts each time that it is "
+                       "used; more than {} may not come again",
+                       steps, steps < kMany ? "" : " or more", nodes_.size(), kMostAgain));
+  }
+  const std::vector<const Node*>& nodes() const { return nodes_; }
+
+ private:
+  static constexpr uint64_t kMostAgain = uint64_t{1} << 16;
+  static constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
+
+  uint64_t add(const Node& node) {
+    const auto known = steps_.find(&node);
+    if (known != steps_.end()) return known->second;
+    uint64_t steps = 1;
+    for (const Node::Ref& input : node.facts().inputs) steps = std::min(steps + add(*input), kMany);
+    nodes_.push_back(&node);
+    return steps_[&node] = steps;
+  }
+
+  std::map<const Node*, uint64_t> steps_;
+  std::vector<const Node*> nodes_;
+};
 
 }  // namespace
 
@@ -120,8 +144,8 @@ void internal::one_by_one(int64_t count, const std::function<void(int64_t)>& eac
 }
 
 void internal::prepare(const Dataset& dataset, const ParallelFor& parallel) {
-  std::set<const Node*> done;
-  prepare_all(*dataset.node(), parallel, done);
+  const AllNodes all(*dataset.node());
+  for (const Node* const node : all.nodes()) node->prepare(parallel);
 }
 
 Result<void> check(const Dataset& dataset) {

@@ -74,6 +74,26 @@ TEST(Dataset, ZipsOfOneDatasetStackedVeryHighCanBePlanned) {
   EXPECT_EQ(high.cardinality(), 3);
 }
 
+TEST(Dataset, IsRefusedIfARunWouldHaveFarMoreStepsThanNodes) {
+  const auto stacked = [](int times) {
+    Dataset high = range(3);
+    for (int i = 0; i < times; ++i) high = zip({high, high}) | map([](int64_t first, int64_t) { return first; });
+    return high;
+  };
+  const auto opened = check(stacked(15));
+  ASSERT_FALSE(opened);
+  EXPECT_EQ(opened.error().to_string(),
+            "InvalidArgument: map: a run would have 98302 steps of 31 nodes, as an input counts each time that it is "
+            "used; more than 65536 may not come again");
+  EXPECT_THROW(Sequence{stacked(40)}, Exception);
+  EXPECT_FALSE(check(stacked(100))) << "more than 64 bits count";
+  EXPECT_TRUE(check(stacked(14))) << "control: 49,150 steps";
+  EXPECT_EQ(elements(stacked(8)).size(), 3U);
+  std::vector<Dataset> many;
+  for (int i = 0; i < 70'000; ++i) many.push_back(range(1));
+  EXPECT_TRUE(check(concatenate(many))) << "control: as many nodes as steps";
+}
+
 TEST(Dataset, PrintsSpecs) {
   EXPECT_EQ(to_string(Spec{{"image", u8, {28, kUnknown}}, {"", i64, {}}}), "{'image': uint8[28,?], 1: int64[]}");
   EXPECT_EQ(to_string(Spec{}), "{}");

@@ -72,17 +72,33 @@ std::string_view how(const Stage& stage) {
   return "in order";
 }
 
-void add_stages(const Node& node, std::vector<headpond::Stage>& stages) {
-  const Stage stage = internal::stage_of(node);
-  if (stage.mode == ExecutionMode::ahead && !stage.own_iterator) {
-    add_stages(*stage.input, stages);
-  } else if (stage.mode == ExecutionMode::in_order || stage.mode == ExecutionMode::ahead) {
-    const Node& top = stage.mode == ExecutionMode::ahead ? *stage.input : node;
-    for (const Node::Ref& input : top.facts().inputs) add_stages(*input, stages);
+// From the sources on. A stage is told each time that it runs; not so if that is so often that a run is refused, too.
+class AllStages {
+ public:
+  explicit AllStages(std::vector<headpond::Stage>& stages) : stages_(stages) {}
+  void add(const Node& node) {
+    if (!seen_.insert(&node).second && ++again_ > kMostAgain) {
+      refuse("explain",
+             fmt::format("stages come again more than {} times, as an input counts each time that it is used",
+                         kMostAgain));
+    }
+    const Stage stage = internal::stage_of(node);
+    if (stage.mode == ExecutionMode::ahead && !stage.own_iterator) {
+      add(*stage.input);
+    } else if (stage.mode == ExecutionMode::in_order || stage.mode == ExecutionMode::ahead) {
+      const Node& top = stage.mode == ExecutionMode::ahead ? *stage.input : node;
+      for (const Node::Ref& input : top.facts().inputs) add(*input);
+    }
+    stages_.push_back({std::string(how(stage)), internal::name_of(stage),
+                       reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
   }
-  stages.push_back({std::string(how(stage)), internal::name_of(stage),
-                    reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
-}
+
+ private:
+  static constexpr int64_t kMostAgain = int64_t{1} << 16;
+  std::vector<headpond::Stage>& stages_;
+  std::set<const Node*> seen_;
+  int64_t again_ = 0;
+};
 
 // One line for each pair of kernels in one map.
 void add_joints(const Node& node, std::vector<Rewrite>& rewrites) {
@@ -212,7 +228,7 @@ void add_moving(const Node& node, std::set<const Node*>& seen, std::vector<Movin
 
 Explanation explain(const Dataset& dataset) {
   Explanation explanation{.plan = dataset.plan(), .stages = {}, .rewrites = {}, .restore = {}};
-  add_stages(*dataset.node(), explanation.stages);
+  AllStages(explanation.stages).add(*dataset.node());
   std::set<const Node*> seen;
   add_rewrites(*dataset.node(), true, seen, explanation.rewrites);
   seen.clear();

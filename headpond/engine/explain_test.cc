@@ -50,6 +50,23 @@ TEST(Explain, SaysOnceWhatIsUsedVeryOften) {
       << "control: a short name is whole";
 }
 
+TEST(Explain, RefusesStagesThatComeAgainTooOften) {
+  const auto stacked = [](int times) {
+    Dataset high = range(9) | unique();
+    for (int i = 0; i < times; ++i) high = zip({high, high}) | map(&first_of);
+    return high;
+  };
+  try {
+    (void)explain(stacked(40));
+    FAIL();
+  } catch (const Exception& exception) {
+    EXPECT_EQ(exception.error().to_string(),
+              "InvalidArgument: explain: stages come again more than 65536 times, as an input counts each time that it "
+              "is used");
+  }
+  EXPECT_GE(explain(stacked(8)).stages.size(), 256U) << "control";
+}
+
 TEST(Explain, SaysWhatComputesInOrder) {
   const Explanation explanation = explain(range(9) | unique());
   ASSERT_EQ(explanation.stages.size(), 2U);

@@ -88,6 +88,17 @@ TEST(LoaderRanks, ALoaderRefusesARankWithoutData) {
   EXPECT_EQ(loaded(range(3) | shard(4, 0) | batch(2), {.threads = 0}).size(), 1U);
 }
 
+TEST(LoaderPlan, ALoaderRefusesPartsThatComeAgainTooOften) {
+  for (const Dataset& source : {range(3), range(3) | unique()}) {
+    Dataset high = source, low = source;
+    const auto first_of = [](int64_t first, int64_t) { return first; };
+    for (int i = 0; i < 40; ++i) high = zip({high, high}) | map(first_of);
+    for (int i = 0; i < 6; ++i) low = zip({low, low}) | map(first_of);
+    EXPECT_EQ(refused([&] { (void)Loader(high); }).kind(), ErrorKind::InvalidArgument);
+    EXPECT_EQ(loaded(low, {.threads = 1}).size(), 3U) << "control";
+  }
+}
+
 TEST(LoaderThreads, ALoaderThatIsMovedGoesOn) {
   Loader first(slow(20, std::chrono::microseconds(50)) | batch(2), {.threads = 2});
   EXPECT_EQ(rest(first, 3).size(), 3U);

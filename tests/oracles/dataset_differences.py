@@ -59,6 +59,10 @@ def ops(chain):
     return [own.op for own in steps_of(chain)]
 
 
+def leaves_elements_out(size, shift=None, stride=1, drop_remainder=False, **_):
+    return drop_remainder or stride > 1 or (shift or size) > size
+
+
 # Each with the place that says so.
 NAMED = [
     Named("assert_cardinality refuses a wrong number before the first element if the input knows its number (ops/structure.h)",
@@ -81,9 +85,9 @@ NAMED = [
           lambda chain, what, theirs, ours: "pad_to_cardinality" in ops(chain) and "must have a known cardinal" in theirs.message),
     Named("an error in a batch loses no good element: ignore_errors after batch keeps them (datasets.md 4E.5)",
           lambda chain, what, theirs, ours: "ignore_errors" in ops(chain) and chain[-1].flow.gathers_errors),
-    Named("an error between two windows is given; tf.data drops the errors of elements that it skips (ops/regroup.h)",
+    Named("an error in no window, as between two of them, is given; tf.data drops the errors of elements that it leaves out (ops/regroup.h)",
           lambda chain, what, theirs, ours: bool(ours.error) and not theirs.error and
-          any(own.op == "window" and (own.args.get("shift") or own.args["size"]) > own.args["size"] for own in chain)),
+          any(own.op == "window" and leaves_elements_out(**own.args) for own in chain)),
     Named("an element that no bucket pads to fails where it is; tf.data tells it when its bucket's batch is made (ops/bucket.h)",
           lambda chain, what, theirs, ours: bool(ours.error) and "must have length < max(bucket_boundaries)" in theirs.message),
     Named("elements that drop_remainder drops have to fit, too; tf.data never compares their shapes (ops/batch.h)",

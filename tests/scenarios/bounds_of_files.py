@@ -187,7 +187,8 @@ def mixtures(figures, bounds):
     for name, found in figures.items():
         bounds.holds(f"{name}: nothing twice", found["twice"] == 0)
         bounds.holds(f"{name}: the log names the first that has ended, once",
-                     sum("dataset 0 of 3 has ended" in line for line in found["log"]) == 1)
+                     sum("dataset 0 of 3 has no element for draw" in line or "dataset 0 of 3 has ended before draw" in line
+                         for line in found["log"]) == 1)
         if name.startswith("exact"):
             exact = all(abs(count - found["total"] * weight) <= 3 for count, weight in zip(found["counts"], WEIGHTS))
             bounds.holds(f"{name}: shares exact, to the end of the first", exact and found["counts"][0] == SIZES[0])

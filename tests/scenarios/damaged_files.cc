@@ -270,15 +270,18 @@ void frames_under(const DamagedFile& file, const std::string& good, OnDamage pol
   figures.member("good", of_good).member("as_planted", rest == file.readable).end_object();
 }
 
+// Files of its own: those of the corpus are shared with other modes.
+std::string own_frames(const Run& run) { return run.place + "/own_frames"; }
+
 void frames(const Run& run, JsonWriter& figures) {
   figures.key("frames").begin_array();
   const LogLines log;
-  for (const DamagedFile& file : write_damaged_files(run.place + "/frames")) {
+  for (const DamagedFile& file : write_damaged_files(own_frames(run))) {
     figures.begin_object().member("kind", file.kind).member("path", file.path).member("record", file.record);
     figures.member("offset", file.offset).member("is_error", file.is_error);
     member(figures, "readable", file.readable);
     for (const OnDamage policy : {OnDamage::fail, OnDamage::skip})
-      frames_under(file, run.place + "/frames/good.tfrecord", policy, figures);
+      frames_under(file, own_frames(run) + "/good.tfrecord", policy, figures);
     std::string error;
     figures.member("alone", numbers_in({file.path}, OnDamage::fail, error).size());
     figures.end_object();
@@ -289,7 +292,7 @@ void frames(const Run& run, JsonWriter& figures) {
 
 // The control: a reader that tries a damaged record again and never goes on.
 void stuck(const Run& run) {
-  const DamagedFile file = write_damaged_files(run.place + "/frames")[0];
+  const DamagedFile file = write_damaged_files(own_frames(run))[0];
   const auto mapped = value_or_throw(MappedFile::open(file.path));
   for (uint64_t offset = 0; offset < mapped->bytes().size();) {
     if (auto frame = read_frame(mapped->bytes(), offset, file.path)) offset = frame->next_offset;

@@ -82,7 +82,7 @@ Step group_by_window(F key_func, const GroupReduce& reduce_func, const GroupByWi
 /// tf.data gives each window as a dataset. Elements are tensors here, so `each` says what is made of that dataset, and
 /// the elements of what it makes are given, one window after the other: tf.data's `window(...).flat_map(each)`. For
 /// example `window(5, padded_batch(5), {.shift = 1})`. Unlike in tf.data, a window of several fields is one dataset,
-/// and the error of an element between two windows is given too.
+/// and the error of an element that is in no window is given too.
 Step window(int64_t size, const WindowOptions& options = {});
 Step window(int64_t size, const Step& each, const WindowOptions& options = {});
 

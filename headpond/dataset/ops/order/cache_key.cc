@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "headpond/dataset/dataset.h"
@@ -84,14 +85,20 @@ void add_files(const Node& node, const CacheKeyOptions& options, FilesRead& file
   if (const Children* const made = children_of(node)) add_files_of_made(node, *made, options, files);
 }
 
-}  // namespace
-
-void check_can_be_kept(const std::string& op, const Node& input) {
-  for (const Node::Ref& below : input.facts().inputs) check_can_be_kept(op, *below);
+void check_can_be_kept(const std::string& op, const Node& input, std::set<const Node*>& seen) {
+  if (!seen.insert(&input).second) return;
+  for (const Node::Ref& below : input.facts().inputs) check_can_be_kept(op, *below, seen);
   if (!input.facts().opaque) return;
   refuse(op, fmt::format("the function of {} has no name, so what is on disk could be of another one: give it a name "
                          "and, whenever it changes, a new version, as in map(f, {{.name = \"resize\", .version = 1}})",
                          input.title()));
+}
+
+}  // namespace
+
+void check_can_be_kept(const std::string& op, const Node& input) {
+  std::set<const Node*> seen;
+  check_can_be_kept(op, input, seen);
 }
 
 bool depends_on_seed(const Node& node) {

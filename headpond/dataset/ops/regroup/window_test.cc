@@ -74,6 +74,16 @@ TEST(Window, LeavesOutElementsThatFail) {
   EXPECT_THAT(elements(unlike), ElementsAre(HasSubstr("window 0: "), "[1,1][1]", "[2,2][11 12 21 22]", "[1,2][21 22]"));
 }
 
+TEST(Window, GivesErrorsThatAreInNoWindow) {
+  const auto error = HasSubstr("bad");
+  EXPECT_THAT(elements(range(7) | failing_at({6}) | window(3, {.drop_remainder = true})),
+              ElementsAre("[0 1 2]", "[3 4 5]", error));
+  EXPECT_THAT(elements(range(7) | failing_at({2}) | window(2, {.shift = 3})), ElementsAre("[0 1]", error, "[4 5]"));
+  EXPECT_THAT(elements(range(7) | failing_at({1}) | window(2, {.shift = 2, .stride = 2, .drop_remainder = true})),
+              ElementsAre(error, "[0 3]", "[3 5]"));
+  check_errors_come_once(range(7) | failing_at({6}) | window(3, {.drop_remainder = true}));
+}
+
 TEST(Window, RefusesWhatCannotBe) {
   EXPECT_THROW(window(0), Exception);
   EXPECT_THROW(window(2, {.shift = 0}), Exception);
