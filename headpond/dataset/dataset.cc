@@ -111,7 +111,7 @@ class AllNodes {
   const std::vector<const Node*>& nodes() const { return nodes_; }
 
  private:
-  static constexpr uint64_t kMostAgain = uint64_t{1} << 16;
+  static constexpr uint64_t kMostAgain = uint64_t{1} << 20;
   static constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
 
   uint64_t add(const Node& node) {

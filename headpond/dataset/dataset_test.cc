@@ -80,14 +80,14 @@ TEST(Dataset, IsRefusedIfARunWouldHaveFarMoreStepsThanNodes) {
     for (int i = 0; i < times; ++i) high = zip({high, high}) | map([](int64_t first, int64_t) { return first; });
     return high;
   };
-  const auto opened = check(stacked(15));
+  const auto opened = check(stacked(19));
   ASSERT_FALSE(opened);
   EXPECT_EQ(opened.error().to_string(),
-            "InvalidArgument: map: a run would have 98302 steps of 31 nodes, as an input counts each time that it is "
-            "used; more than 65536 may not come again");
+            "InvalidArgument: map: a run would have 1572862 steps of 39 nodes, as an input counts each time that it is "
+            "used; more than 1048576 may not come again");
   EXPECT_THROW(Sequence{stacked(40)}, Exception);
   EXPECT_FALSE(check(stacked(100))) << "more than 64 bits count";
-  EXPECT_TRUE(check(stacked(14))) << "control: 49,150 steps";
+  EXPECT_TRUE(check(stacked(18))) << "control: 786,430 steps";
   EXPECT_EQ(elements(stacked(8)).size(), 3U);
   std::vector<Dataset> many;
   for (int i = 0; i < 70'000; ++i) many.push_back(range(1));

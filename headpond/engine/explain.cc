@@ -72,7 +72,7 @@ std::string_view how(const Stage& stage) {
   return "in order";
 }
 
-// From the sources on. A stage is told each time that it runs; not so if that is so often that a run is refused, too.
+// From the sources on. A stage is told each time that it runs; refused where that is more than anybody reads.
 class AllStages {
  public:
   explicit AllStages(std::vector<headpond::Stage>& stages) : stages_(stages) {}
