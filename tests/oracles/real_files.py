@@ -39,6 +39,7 @@ DATA = pathlib.Path(os.environ.get("HEADPOND_DATA", ROOT.parent / "shared/data")
 SIDE, RATE, LARGE = 224, 8000, 150_000
 FILTERS = {"nearest": Image.Resampling.NEAREST, "box": Image.Resampling.BOX, "bilinear": Image.Resampling.BILINEAR,
            "bicubic": Image.Resampling.BICUBIC, "lanczos": Image.Resampling.LANCZOS}
+WAV_FORMS = ["PCM_U8", "PCM_24", "PCM_32", "FLOAT", "DOUBLE", "ALAW", "ULAW"]
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 
 # Largest and mean differences of rows that miss their bounds.
@@ -114,9 +115,9 @@ def drawn_sound(rng, count):
 
 
 def write_sounds(folder, count):
-    """WAV files as they are, or drawn; FLAC, MP3 and Vorbis files of them; Opus files of them at 48 kHz."""
+    """WAV files as they are, or drawn; others of them: FLAC, MP3 and Vorbis; Opus at 48 kHz; WAV of the other forms and FLAC of 24 bits."""
     kinds = {"wav": "PCM_16", "flac": "PCM_16", "mp3": "MPEG_LAYER_III", "ogg": "VORBIS", "opus": "OPUS"}
-    for kind in kinds:
+    for kind in (*kinds, "forms", "flac24"):
         (folder / kind / "all").mkdir(parents=True)
     found = sorted((DATA / "fsdd/recordings").glob("*.wav"))
     check_there_are(found, "fsdd")
@@ -132,6 +133,9 @@ def write_sounds(folder, count):
             soundfile.write(path.parents[2] / kind / "all" / f"{number:03}.{kind}", samples, rate, subtype=kinds[kind])
         opus = sound.resample(torch.from_numpy(samples), rate, 48000).numpy()
         soundfile.write(folder / "opus" / "all" / f"{number:03}.opus", opus, 48000, format="OGG", subtype="OPUS")
+        quieter = 0.7 * soundfile.read(path)[0]  # Which needs all bits of these forms.
+        soundfile.write(folder / "forms" / "all" / f"{number:03}.wav", quieter, rate, subtype=WAV_FORMS[number % len(WAV_FORMS)])
+        soundfile.write(folder / "flac24" / "all" / f"{number:03}.flac", quieter, rate, subtype="PCM_24")
 
 
 def by_headpond(program, folder, kernels, count):
@@ -167,6 +171,20 @@ def by_pixels(function):
     return lambda path: np.asarray(function(rgb(path)), dtype=np.float64)
 
 
+def luma_by_pillow(path):
+    picture = Image.open(path)
+    picture.draft("L", None)
+    return np.asarray(picture.convert("L"), dtype=np.float64)[:, :, None]
+
+
+def resized_floats(number):
+    """A function of a path to its picture, resized by Pillow as floats, each channel by itself."""
+    def resized(path):
+        planes = [Image.fromarray(np.asarray(channel, dtype=np.float32)) for channel in rgb(path).split()]
+        return np.stack([np.asarray(plane.resize((SIDE, SIDE), number), dtype=np.float64) for plane in planes], 2)
+    return resized
+
+
 def normalized(tensor):
     return vision.normalize(vision.to_dtype(tensor, torch.float32, scale=True), MEAN, STD)
 
@@ -187,6 +205,11 @@ def decoder_rows():
     for kind in ("jpeg", "png"):
         kernels, wrong = (f'{{ name = "decode_{kind}", channels = 3 }}, {{ name = "crop", y = 17, x = {x}, size = [101, 150] }}' for x in (33, 34))
         yield one_row(f"region of a {kind.upper()}, Pillow", kind, kernels, wrong, box, (0, 0))
+        smaller = ', { name = "resize", size = [64, 80] }'
+        resized = by_pixels(lambda p: p.crop((33, 17, 33 + 150, 17 + 101)).resize((80, 64), Image.Resampling.BILINEAR))
+        yield one_row(f"resized region of a {kind.upper()}, Pillow", kind, kernels + smaller, wrong + smaller, resized, (0, 0))
+    luma, brighter = '{ name = "decode_jpeg", channels = 1 }', ', { name = "adjust_brightness", brightness_factor = 1.02 }'
+    yield one_row("luma of a JPEG, Pillow", "jpeg", luma, luma + brighter, luma_by_pillow, (0, 0))
 
 
 def resize_rows():
@@ -195,6 +218,10 @@ def resize_rows():
         other = "lanczos" if name != "lanczos" else "bicubic"
         yield one_row(f"resize {name}, Pillow", "png", decoded(f'{resized}, filter = "{name}"'), decoded(f'{resized}, filter = "{other}"'),
                       by_pixels(lambda p, number=number: p.resize((SIDE, SIDE), number)), (0, 0))
+    to_floats = 'name = "normalize", layout = "hwc", mean = [0, 0, 0], std = [%s]' % ", ".join([str(1 / 255)] * 3)  # Of 0 to 255 again.
+    for name, number in FILTERS.items():
+        kernels, wrong = (decoded(to_floats, f'{resized}, filter = "{by}"') for by in (name, "lanczos" if name != "lanczos" else "bicubic"))
+        yield one_row(f"resize {name} of floats, Pillow", "png", kernels, wrong, resized_floats(number), (0, 0))
     bicubic = decoded(f'{resized}, filter = "bicubic"')
     for name, mode in (("bilinear", InterpolationMode.BILINEAR), ("bicubic", InterpolationMode.BICUBIC)):
         theirs = by_tensors(lambda t, mode=mode: vision.resize(t, [SIDE, SIDE], interpolation=mode, antialias=True))
@@ -223,6 +250,9 @@ def color_rows():
             yield one_row(f"{name} {right}, torchvision, {kind}", "png", kernels, not_these, theirs, limits)
     blurs = [decoded(f'name = "gaussian_blur", kernel_size = 9, sigma = {sigma}') for sigma in (1.7, 1.2)]
     yield one_row("blur, torchvision", "png", *blurs, by_tensors(lambda t: vision.gaussian_blur(t, [9, 9], [1.7, 1.7])), (1, 0.5))
+    grey = decoded('name = "grayscale", num_output_channels = 3')
+    brighter = decoded('name = "adjust_brightness", brightness_factor = 1.02', 'name = "grayscale", num_output_channels = 3')
+    yield one_row("grey, Pillow", "png", grey, brighter, by_pixels(lambda p: p.convert("L").convert("RGB")), (0, 0))
     normals = [decoded(f'name = "normalize", layout = "hwc", std = [0.229, 0.224, {std}]') for std in (0.225, 0.2251)]
     yield one_row("normalize, torchvision", "png", *normals, by_tensors(normalized), (1e-6, None))
 
@@ -265,15 +295,16 @@ def aligned(most_more):
     return measure
 
 
-def resampled(source, target):
-    return lambda path: sound.resample(torch.from_numpy(by_libsndfile(path).T.copy()), source, target).numpy().T
+def resampled(source, target, **options):
+    return lambda path: sound.resample(torch.from_numpy(by_libsndfile(path).T.copy()), source, target, **options).numpy().T
 
 
 def sound_rows():
     louder = ', { name = "gain_db", db = 0.1 }'
-    for kind in ("wav", "flac"):
-        kernels = f'{{ name = "decode_{"wav" if kind == "wav" else "sound"}" }}'
-        yield one_row(f"{kind.upper()}, libsndfile", kind, kernels, kernels + louder, by_libsndfile, (0, 0))
+    for folder, name, decoder in (("wav", "WAV", "wav"), ("forms", "WAV of other forms", "wav"), ("flac", "FLAC", "sound"),
+                                  ("flac24", "FLAC of 24 bits", "sound")):
+        kernels = f'{{ name = "decode_{decoder}" }}'
+        yield one_row(f"{name}, libsndfile", folder, kernels, kernels + louder, by_libsndfile, (0, 0))
     # FFmpeg gives the last block of Vorbis as a whole. Each sound is longer than it is where it is cut.
     for kind, name, rate, most_more in (("mp3", "MP3", RATE, 0), ("ogg", "Vorbis", RATE, 256), ("opus", "Opus", 48000, 0)):
         kernels, cut = (f'{{ name = "decode_sound"{more} }}' for more in ("", f", desired_samples = {rate // 4}"))
@@ -281,6 +312,10 @@ def sound_rows():
     for source, target in ((8000, 16000), (44100, 16000), (16000, 44100)):
         kernels, wrong = (f'{{ name = "decode_wav" }}, {{ name = "resample", from = {source}, to = {target}, rolloff = {rolloff} }}' for rolloff in (0.99, 0.98))
         yield one_row(f"resample {source} to {target}, torchaudio", "wav", kernels, wrong, resampled(source, target), (1e-5, None))
+    kernels, wrong = ('{ name = "decode_wav" }, { name = "resample", from = 44100, to = 16000, method = "%s" }' % method
+                      for method in ("sinc_kaiser", "sinc_hann"))
+    theirs = resampled(44100, 16000, resampling_method="sinc_interp_kaiser")
+    yield one_row("resample 44100 to 16000, Kaiser, torchaudio", "wav", kernels, wrong, theirs, (1e-5, None))
 
 
 # ---- Spectra, by their formulas in float64 ------------------------------------------------------------------------

@@ -33,40 +33,22 @@ template <bool Keeps>
   return ++reader.k < 64 ? Went::on : Went::to_end;
 }
 
-struct Looked {
-  uint32_t advance;
-  int bits;
-};
-
+// What step() left: the last values of a block, or a symbol that its table doesn't have whole. What it found is not
+// looked up again, as each block waits for it.
 template <bool Keeps>
-Looked next_look(const EntropyReader& reader) {
-  if constexpr (Keeps) {
-    const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
-    return {reader.pairs->values[look].advance, reader.pairs->bits[look]};
-  } else {
-    const SkippedSymbols& symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
-    return {symbols.advance, symbols.bits};
-  }
-}
-
-// What step() left: the last values of a block, or a symbol that its table doesn't have whole.
-template <bool Keeps>
-[[gnu::always_inline]] inline Went take_last(EntropyReader& reader) {
+[[gnu::always_inline]] inline Went take_last(EntropyReader& reader, const Looked& looked) {
   static_assert(ValuePair::kEnd == 64 && SkippedSymbols::kEnd == 64);
-  const Looked look = next_look<Keeps>(reader);
   // The block ends if these values fill its last place, or if its end symbol comes after them; below 64 the difference
   // wraps around.
-  const uint32_t next = reader.k + look.advance;
-  const bool is_end = next - 64 <= (look.advance >= 64 ? 63U : 0U);
+  const uint32_t next = reader.k + looked.advance;
+  const bool is_end = next - 64 <= (looked.advance >= 64 ? 63U : 0U);
   if (!is_end) {
     Went went = take_one<Keeps>(reader);
     while (went == Went::on && !reader.table->has_pairs) went = take_one<Keeps>(reader);
     return went;
   }
-  if constexpr (Keeps) {
-    put(reader.pairs->values[reader.bits.peek(HuffmanTable::kLookBits)], reader.k, look.advance & 63, reader.to);
-  }
-  reader.bits.skip(look.bits);
+  if constexpr (Keeps) put(*looked.pair, reader.k, looked.advance & 63, reader.to);
+  reader.bits.skip(looked.bits);
   return Went::to_end;
 }
 
@@ -92,13 +74,13 @@ template <bool Keeps>
 [[gnu::always_inline]] inline bool begin_block(EntropyReader& reader) {
   const RowBlock& block = *reader.block;
   if (block.begins_mcu && !begin_mcu(reader)) return false;
-  const FrameComponent& component = reader.frame->components[block.component];
+  const EntropyReader::Tables& tables = reader.tables[block.component];
   int32_t dc = reader.dc[block.component];
-  reader.bits.fill();
-  if (!take_difference(reader.bits, *component.dc, dc) || dc > INT16_MAX || dc < -INT16_MAX) return false;
+  reader.bits.fill_all();  // Not fill(): whether it has to do anything would be guessed wrong too often.
+  if (!take_difference(reader.bits, *tables.dc, dc) || dc > INT16_MAX || dc < -INT16_MAX) return false;
   reader.dc[block.component] = dc;
-  reader.table = component.ac;
-  reader.pairs = component.pairs;
+  reader.table = tables.ac;
+  reader.pairs = tables.pairs;
   if constexpr (Keeps) {
     reader.to = reader.memory + block.to;
     reader.to[0] = static_cast<int16_t>(dc);
@@ -109,8 +91,8 @@ template <bool Keeps>
 
 // Where step() doesn't lead on. True iff it does then.
 template <bool Keeps>
-[[gnu::always_inline]] inline bool mend(EntropyReader& reader) {
-  Went went = take_last<Keeps>(reader);
+[[gnu::always_inline]] inline bool mend(EntropyReader& reader, const Looked& looked) {
+  Went went = take_last<Keeps>(reader, looked);
   if (went == Went::to_end && ++reader.block == reader.end) {
     reader.state = reader.bits.is_past_end() ? RowState::wrong : RowState::whole;
     return false;
@@ -128,10 +110,11 @@ void read_one(EntropyReader& reader) {
   bool is_open = true;
   while (is_open) {
     one.bits.fill_all();
+    Looked looked;
     int steps = 0;
-    while (steps < kSteps && step<Keeps>(one)) ++steps;
+    while (steps < kSteps && step<Keeps>(one, looked)) ++steps;
     if (steps < kSteps) [[unlikely]] {
-      is_open = mend<Keeps>(one);
+      is_open = mend<Keeps>(one, looked);
     }
   }
   reader = one;
@@ -145,20 +128,21 @@ void read_both(EntropyReader& first, EntropyReader& second) {
     one.bits.fill_all();
     other.bits.fill_all();
     enum { neither, of_one, of_other } stop = neither;
+    Looked looked;
 #pragma GCC unroll 4
     for (int i = 0; i < kSteps && stop == neither; ++i) {
-      if (!step<FirstKeeps>(one)) {
+      if (!step<FirstKeeps>(one, looked)) {
         stop = of_one;
-      } else if (!step<SecondKeeps>(other)) {
+      } else if (!step<SecondKeeps>(other, looked)) {
         stop = of_other;
       }
     }
     // Without the attributes the compiler keeps in registers what mend() needs, not what step() does.
     if (stop == of_one) [[unlikely]] {
-      are_open = mend<FirstKeeps>(one);
+      are_open = mend<FirstKeeps>(one, looked);
     }
     if (stop == of_other) [[unlikely]] {
-      are_open = mend<SecondKeeps>(other);
+      are_open = mend<SecondKeeps>(other, looked);
     }
   }
   first = one;
@@ -227,8 +211,10 @@ void EntropyReader::begin_row(std::span<const RowBlock> row, int16_t* values, co
   end = row.data() + row.size();
   memory = values;
   next_point = points;
-  if (memory == nullptr) {
-    for (size_t i = 0; i < static_cast<size_t>(frame->count); ++i) frame->components[i].ac->need_skips();
+  for (size_t i = 0; i < static_cast<size_t>(frame->count); ++i) {
+    const FrameComponent& component = frame->components[i];
+    tables[i] = {component.dc, component.ac, component.pairs};
+    if (memory == nullptr) component.ac->need_skips();
   }
   const bool has_begun = memory != nullptr ? begin_block<true>(*this) : begin_block<false>(*this);
   state = has_begun ? RowState::open : RowState::wrong;

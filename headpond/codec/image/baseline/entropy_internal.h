@@ -125,6 +125,13 @@ struct EntropyReader {
   const Frame* frame = nullptr;
   ScanBits bits;
   uint64_t data_bits = 0;
+  // Of each component, near to the rest of what each block needs.
+  struct Tables {
+    const HuffmanTable* dc = nullptr;
+    const HuffmanTable* ac = nullptr;
+    const HuffmanTable::Pairs* pairs = nullptr;
+  };
+  std::array<Tables, 3> tables = {};
   std::array<int32_t, 3> dc = {};  // The last value of each component.
   int64_t mcus = 0;                // MCUs of the interval.
   uint8_t restarts = 0;

@@ -58,37 +58,38 @@ static_assert(kSteps * HuffmanTable::kMostSkipped <= 56);
   to[kPlaces[k + first]] = int16_t{first_value};  // Which may be the only one.
 }
 
-/// step() without memory.
-[[gnu::always_inline]] inline bool skip(EntropyReader& reader) {
-  const SkippedSymbols& symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
-  const uint32_t next = reader.k + symbols.advance;
+/// What a look into the table of a block found.
+struct Looked {
+  uint32_t advance = 0;
+  int bits = 0;
+  const ValuePair* pair = nullptr;  ///< Null where values are not kept.
+};
+
+template <bool Keeps>
+[[gnu::always_inline]] inline Looked look(const EntropyReader& reader) {
+  if constexpr (Keeps) {
+    const uint32_t at = reader.bits.peek(HuffmanTable::kLookBits);
+    const ValuePair& pair = reader.pairs->values[at];
+    return {pair.advance, reader.pairs->bits[at], &pair};
+  } else {
+    const SkippedSymbols& symbols = reader.pairs->skips[reader.bits.peek(HuffmanTable::kSkipBits)];
+    return {symbols.advance, symbols.bits};
+  }
+}
+
+/// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false, and
+/// `looked` is what there is. `Keeps`: the reader has memory for them.
+template <bool Keeps>
+[[gnu::always_inline]] inline bool step(EntropyReader& reader, Looked& looked) {
+  looked = look<Keeps>(reader);
+  const uint32_t next = reader.k + looked.advance;
   if (next > 63) [[unlikely]] {
     return false;
   }
-  reader.bits.skip(symbols.bits);
+  if constexpr (Keeps) put(*looked.pair, reader.k, looked.advance, reader.to);
+  reader.bits.skip(looked.bits);
   reader.k = next;
   return true;
-}
-
-/// Takes the values that the table has for the next bits, if the block goes on after them; else nothing: false.
-/// `Keeps`: the reader has memory for them.
-template <bool Keeps>
-[[gnu::always_inline]] inline bool step(EntropyReader& reader) {
-  if constexpr (!Keeps) {
-    return skip(reader);
-  } else {
-    const uint32_t look = reader.bits.peek(HuffmanTable::kLookBits);
-    const ValuePair& pair = reader.pairs->values[look];
-    const int bits = reader.pairs->bits[look];
-    const uint32_t next = reader.k + pair.advance;
-    if (next > 63) [[unlikely]] {
-      return false;
-    }
-    put(pair, reader.k, pair.advance, reader.to);
-    reader.bits.skip(bits);
-    reader.k = next;
-    return true;
-  }
 }
 
 }  // namespace headpond::jpeg_internal
