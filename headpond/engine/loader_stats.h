@@ -27,6 +27,8 @@ struct OperatorCost {
   double bytes = 0;       ///< Size of the element that it gave, unless that was written directly into a batch.
   double read_bytes = 0;  ///< Bytes that it read from files: see StageTotals.
   ThreadsSeen seen = {};  ///< Threads that were in it during a sample.
+  /// What tells it from others of its kind in its stage: "map(decode)"; of functions without names "map, the 2nd of 3".
+  std::string title = {};
 };
 
 /// The threads' time in the tasks of one kind. `wall_ns` is the sum of the next three times, which are sampled:

@@ -299,6 +299,9 @@ class Verdict:
     def op(self) -> str: ...
 
     @property
+    def op_title(self) -> str: ...
+
+    @property
     def confidence(self) -> float: ...
 
     @property

@@ -27,6 +27,7 @@ class OperatorCost(TypedDict):
     bytes: float
     read_bytes: float
     seen: ThreadsSeen
+    title: str
 
 
 class TaskTimes(TypedDict):

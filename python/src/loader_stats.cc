@@ -28,9 +28,9 @@ Dict dict_of(const ThreadsSeen& seen) {
 }
 
 Dict dict_of(const OperatorCost& cost) {
-  const auto& [op, ns, cpu_ns, bytes, read_bytes, seen] = cost;
-  return named({"op", "ns", "cpu_ns", "bytes", "read_bytes", "seen"}, to_text(op), ns, cpu_ns, bytes, read_bytes,
-               dict_of(seen));
+  const auto& [op, ns, cpu_ns, bytes, read_bytes, seen, title] = cost;
+  return named({"op", "ns", "cpu_ns", "bytes", "read_bytes", "seen", "title"}, to_text(op), ns, cpu_ns, bytes,
+               read_bytes, dict_of(seen), to_text(title));
 }
 
 Dict dict_of(const OperatorMemory& memory) {

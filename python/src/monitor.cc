@@ -63,6 +63,7 @@ void add_verdict(nb::module_& module) {
       .def_prop_ro("code", [](const Verdict& self) { return std::string(to_string(self.code)); })
       .def_ro("stage", &Verdict::stage)
       .def_ro("op", &Verdict::op)
+      .def_ro("op_title", &Verdict::op_title)
       .def_ro("confidence", &Verdict::confidence)
       .def_ro("wait_share", &Verdict::wait_share)
       .def_prop_ro("waits", waits_of)

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/source/files_read.h"
+#include "headpond/engine/stages/counts/operator_titles_internal.h"
 #include "headpond/engine/stages/stage_facts_internal.h"
 
 namespace headpond::internal {
@@ -57,6 +60,19 @@ void add_prefix(const std::vector<const Node*>& chain, StageFigures& figures) {
   figures.prefix_bytes = figures.prefix_element_bytes * static_cast<double>(last->slots());
 }
 
+OperatorName operator_name(const Node& node) { return {node.facts().op, title_of(node)}; }
+
+// Of a chain over an iterator no sample says which operator takes most.
+OperatorName top_of(const Stage& stage) {
+  OperatorName top = operator_name(*stage.node);
+  if (stage.chain.size() < 2) return top;
+  std::vector<std::string> titles;
+  titles.reserve(stage.chain.size());
+  for (const Pointwise* const point : stage.chain) titles.push_back(title_of(*point));
+  top.title = fmt::format("{}", fmt::join(titles, " or "));
+  return top;
+}
+
 }  // namespace
 
 bool gives_batches(const Node& node) { return makes_batches(node) || is_above_batch(node); }
@@ -64,8 +80,8 @@ bool gives_batches(const Node& node) { return makes_batches(node) || is_above_ba
 StageFigures facts_of(const Stage& stage) {
   StageFigures figures;
   const std::vector<const Node*> chain = chain_of(stage);
-  figures.top_op = stage.node->facts().op;
-  figures.serial_op = stage.own_iterator ? stage.input->facts().op : figures.top_op;
+  figures.top = top_of(stage);
+  figures.serial = stage.own_iterator ? operator_name(*stage.input) : operator_name(*stage.node);
   figures.is_above_batch = is_above_batch(*stage.node);
   const auto* const files = chain.empty() ? nullptr : dynamic_cast<const FileReading*>(chain.front());
   figures.has_one_file = files != nullptr && files->file_count() == 1;

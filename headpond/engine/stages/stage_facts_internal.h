@@ -10,7 +10,7 @@ namespace headpond::internal {
 /// Its elements are batches, or made of them.
 bool gives_batches(const Node& node);
 
-/// top_op, serial_op, is_above_batch, has_one_file, prefix_bytes, prefix_operators. REQUIRES: the files of sources were
+/// top, serial, is_above_batch, has_one_file, prefix_bytes, prefix_operators. REQUIRES: the files of sources were
 /// found.
 StageFigures facts_of(const Stage& stage);
 

@@ -36,9 +36,18 @@ TEST(StageFacts, OperatorsWithoutRandomNumbersCanBeKept) {
 }
 
 TEST(StageFacts, AnIteratorWorksOnOneThread) {
-  EXPECT_EQ(facts(generated(3) | kNext).serial_op, generated(3).node()->facts().op);
-  EXPECT_EQ(facts(generated(3) | kNext).top_op, "map");
-  EXPECT_EQ(facts(generated(3) | kNext | batch(2)).serial_op, "batch");
+  EXPECT_EQ(facts(generated(3) | kNext).serial.op, generated(3).node()->facts().op);
+  EXPECT_EQ(facts(generated(3) | kNext).top.op, "map");
+  EXPECT_EQ(facts(generated(3) | kNext | batch(2)).serial.op, "batch");
+}
+
+TEST(StageFacts, OfAChainOverAStreamEachOperatorMayTakeMost) {
+  const auto named = [](const char* name) { return map([](int64_t x) { return x; }, {.name = name}); };
+  EXPECT_EQ(facts(generated(3) | named("decode") | named("augment")).top.title, "map(decode) or map(augment)");
+  EXPECT_EQ(facts(generated(3) | named("decode") | named("augment")).top.op, "map");
+  EXPECT_EQ(facts(generated(3) | named("decode")).top.title, "map(decode)");
+  EXPECT_EQ(facts(generated(3)).top.title, "from_generator(generated)") << "without a chain the source is the top";
+  EXPECT_EQ(facts(range(3) | named("decode") | named("augment")).top.title, "map(augment)") << "samples tell it";
 }
 
 TEST(StageFacts, ASourceOfAnotherStageIsNotItsOwn) {

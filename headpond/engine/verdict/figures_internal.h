@@ -14,13 +14,21 @@
 
 namespace headpond::internal {
 
+struct OperatorName {
+  std::string op, title;  ///< As OperatorCost has them.
+
+  const std::string& for_people() const { return title.empty() ? op : title; }
+};
+
+inline OperatorName name_of(const OperatorCost& one) { return {one.op, one.title}; }
+
 struct StageFigures {
   std::string name = {};
   const void* id = nullptr;  ///< The same for the same stage of each epoch.
   StageTotals totals = {};
   std::vector<OperatorCost> operators = {};
-  std::string top_op = {};              ///< The operator at its top.
-  std::string serial_op = {};           ///< The one that works on one thread at a time.
+  OperatorName top = {};                ///< The operator at its top.
+  OperatorName serial = {};             ///< The one that works on one thread at a time.
   bool is_above_batch = false;          ///< Its elements are made of whole batches.
   bool has_one_file = false;            ///< Its source is one file.
   bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.

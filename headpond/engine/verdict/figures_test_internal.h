@@ -29,7 +29,7 @@ inline Figures run_of(double wait_ms, double cpu_ms, double blocked_ms = 0) {
   figures.memory = 1e9;
   figures.batch_bytes = 1e6;
   for (int64_t i = 0; i < kSteps; ++i) figures.recent.push_back({wait_ms * kMsNs, 20 * kMsNs});
-  StageFigures stage{.name = "read|map|batch", .top_op = "batch"};
+  StageFigures stage{.name = "read|map|batch", .top = {"batch", "batch(batch_size=32)"}};
   stage.operators = {{"read", 1}, {"map", 10}};
   stage.totals.make = {.tasks = kSteps * 32,
                        .wall_ns = kSteps * (cpu_ms + blocked_ms) * kMsNs,

@@ -124,8 +124,8 @@ bool names_a_stage(ReasonCode code) {
 
 bool is_serial(ReasonCode code) { return code == ReasonCode::single_file || code == ReasonCode::serial_stage; }
 
-std::string operator_for(ReasonCode code, const StageFigures& stage) {
-  return is_serial(code) ? stage.serial_op : top_operator(stage);
+OperatorName operator_for(ReasonCode code, const StageFigures& stage) {
+  return is_serial(code) ? stage.serial : top_operator(stage);
 }
 
 // The program's own step takes longest, of what the model knows; time in which threads wait for a processor is not part
@@ -139,7 +139,7 @@ bool step_limits(const Model& m) {
 std::string in_one_sentence(const Rule& rule, const Finding& found, const Question& q) {
   std::string text = fmt::format("besides: {}, {}", to_string(rule.code), in_words(rule.code));
   if (names_a_stage(rule.code) && q.limiting != nullptr) {
-    text += fmt::format(", in {} ({})", q.limiting->name, operator_for(rule.code, *q.limiting));
+    text += fmt::format(", in {} ({})", q.limiting->name, operator_for(rule.code, *q.limiting).for_people());
   }
   const std::vector<Change> changes = worth_telling(found.changes, rule, q);
   if (changes.empty()) return text;
@@ -175,7 +175,9 @@ Verdict judge(const Figures& figures) {
     verdict.waits = waits_of(figures);
     if (names_a_stage(rule.code) && question.limiting != nullptr && figures.wait_share() >= 0.05) {
       verdict.stage = question.limiting->name;
-      verdict.op = operator_for(rule.code, *question.limiting);
+      OperatorName limiting = operator_for(rule.code, *question.limiting);
+      verdict.op = std::move(limiting.op);
+      verdict.op_title = std::move(limiting.title);
     }
     if (rule.code == ReasonCode::stalled) verdict.stage = figures.stalled_stage;
     verdict.evidence = std::move(found->evidence);

@@ -41,9 +41,21 @@ TEST(Judge, NamesTheStageThatStandsStill) {
 
 TEST(Judge, NamesTheOperatorThatWorksOnOneThread) {
   Figures figures = serial_run();
-  figures.stages[0].serial_op = "read";
+  figures.stages[0].serial = {"read", ""};
   EXPECT_EQ(judge(figures).op, "read") << "though all threads together spend more on another";
   EXPECT_EQ(judge(run_of(44, 128)).op, "map") << "where several threads work, that is the one";
+}
+
+TEST(Judge, TellsTheOperatorFromOthersOfItsKind) {
+  Figures figures = run_of(44, 128);
+  figures.stages[0].operators = {{"read", 1}, {"map", 10}, {"map", 5}};
+  EXPECT_EQ(judge(figures).op_title, "");
+  figures.stages[0].operators[1].title = "map(decode)";
+  figures.stages[0].operators[2].title = "map(augment)";
+  const Verdict verdict = judge(figures);
+  EXPECT_EQ(verdict.op, "map");
+  EXPECT_EQ(verdict.op_title, "map(decode)");
+  EXPECT_THAT(verdict.to_string(), testing::HasSubstr("; operator: map(decode)\n"));
 }
 
 TEST(Judge, IsLessSureOfARunThatChanged) {
@@ -88,14 +100,15 @@ Figures among_others(Figures figures) {
 TEST(Judge, ABusyMachineHidesNoOtherReason) {
   using testing::HasSubstr;
   Figures serial = serial_run();
-  serial.stages[0].serial_op = "from_generator";
+  serial.stages[0].serial = {"from_generator", "from_generator(lines)"};
   const Verdict verdict = judge(among_others(serial));
   EXPECT_EQ(verdict.code, ReasonCode::machine_busy);
   EXPECT_TRUE(verdict.changes.empty()) << "what it gains was measured among others";
   ASSERT_EQ(verdict.findings.size(), 2U);
   EXPECT_THAT(verdict.findings[0], HasSubstr("1.0 of the 2 processors"));
   EXPECT_THAT(verdict.findings[1], HasSubstr("besides: serial_stage, "));
-  EXPECT_THAT(verdict.findings[1], HasSubstr("in read|map|batch (from_generator); change: move the work into a map"));
+  EXPECT_THAT(verdict.findings[1],
+              HasSubstr("in read|map|batch (from_generator(lines)); change: move the work into a map"));
   EXPECT_THAT(judge(among_others(run_of(44, 128))).findings.at(1), HasSubstr("besides: cpu_bound"));
   EXPECT_THAT(judge(among_others(run_of(44, 60))).findings.at(1), HasSubstr("besides: the program waits for read|"))
       << "no other rule holds";

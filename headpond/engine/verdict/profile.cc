@@ -53,7 +53,7 @@ std::vector<ProfileRow> operators_of(const StageStats& stage) {
   std::vector<ProfileRow> rows;
   double before_s = 0;
   for (const OperatorCost& one : stage.operators) {
-    ProfileRow row{.name = one.op, .stage = stage.name, .calls = stage.totals.elements};
+    ProfileRow row{.name = one.op, .title = one.title, .stage = stage.name, .calls = stage.totals.elements};
     row.self_s = whole.self_s * one.ns / all_ns;
     row.cpu_s = all_cpu_ns > 0 ? whole.cpu_s * one.cpu_ns / all_cpu_ns : 0;
     row.blocked_s = all_other_ns > 0 ? whole.blocked_s * (one.ns - one.cpu_ns) / all_other_ns : 0;
@@ -88,6 +88,7 @@ std::vector<ProfileRow> merged(const std::vector<ProfileRow>& rows) {
       continue;
     }
     ProfileRow& to = all[found->second];
+    to.title.clear();
     to.calls += row.calls;
     to.total_s += row.total_s;
     to.self_s += row.self_s;
@@ -258,14 +259,18 @@ std::string to_string(const std::vector<ProfileRow>& rows) {
 void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows) {
   json.begin_array();
   for (const ProfileRow& row : rows) {
-    json.begin_object().member("name", row.name).member("stage", row.stage).member("depth", row.depth);
+    json.begin_object()
+        .member("name", row.name)
+
+        .member("stage", row.stage)
+        .member("depth", row.depth);
     json.member("calls", row.calls).member("total_s", row.total_s).member("self_s", row.self_s);
     json.member("cpu_s", row.cpu_s).member("blocked_s", row.blocked_s).member("share", row.share);
     json.member("bytes", row.bytes).member("held_bytes", row.held_bytes).member("peak_bytes", row.peak_bytes);
     json.member("read_bytes", row.read_bytes).key("seen").begin_object();
     json.member("runs", row.seen.runs).member("locked", row.seen.locked).member("reads", row.seen.reads);
     json.member("sleeps", row.seen.sleeps).member("talks", row.seen.talks).member("other", row.seen.other).end_object();
-    json.end_object();
+    json.member("title", row.title).end_object();
   }
   json.end_array();
 }

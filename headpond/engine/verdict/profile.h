@@ -31,6 +31,7 @@ struct ProfileOptions {
 /// were.
 struct ProfileRow {
   std::string name = {};
+  std::string title = {};  ///< OperatorCost::title, of a row that is one operator; else empty.
   std::string stage = {};  ///< The one that it runs in; the first, if there are several.
   int depth = 0;           ///< For a scope: inputs between the program and this.
   int64_t calls = 0;       ///< Elements made.

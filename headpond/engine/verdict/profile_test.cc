@@ -138,6 +138,24 @@ TEST(Profile, RowsAreOrderedAndLeftOut) {
   EXPECT_EQ(profile_of(stats_of(), {.show = "("}).error().kind(), ErrorKind::InvalidArgument);
 }
 
+TEST(Profile, TitlesTellOperatorsOfAKindApart) {
+  LoaderStats stats = stats_of();
+  for (StageStats& stage : stats.stages) {
+    for (size_t i = 0; i < stage.operators.size(); ++i)
+      stage.operators[i].title = stage.name + "(" + std::to_string(i) + ")";
+  }
+  const auto titles = [&](ProfileView view) {
+    std::vector<std::string> all;
+    const auto rows = profile_of(stats, {.view = view}).value();
+    for (const ProfileRow& row : rows) {
+      if (row.name == "map") all.push_back(row.title);
+    }
+    return all;
+  };
+  EXPECT_THAT(titles(ProfileView::scope), testing::ElementsAre("map|map|batch(0)", "map|map|batch(1)"));
+  EXPECT_THAT(titles(ProfileView::op), testing::ElementsAre("")) << "both in one row";
+}
+
 TEST(Profile, IsATableAndAnArray) {
   const auto rows = profile_of(stats_of()).value();
   EXPECT_THAT(to_string(rows), HasSubstr("80.0 %"));
@@ -146,6 +164,7 @@ TEST(Profile, IsATableAndAnArray) {
   write_profile(json, rows);
   EXPECT_THAT(std::string(json.text()), HasSubstr(R"({"name":"map","stage":"map|map|batch","depth":0,"calls":640,)"));
   EXPECT_THAT(std::string(json.text()), HasSubstr(R"("seen":{"runs":0,"locked":0,)"));
+  EXPECT_THAT(std::string(json.text()), HasSubstr(R"(},"title":""}])"));
   EXPECT_THAT(profile_of({}).value(), testing::IsEmpty());
 }
 

@@ -447,7 +447,7 @@ void add_cache(const Question& q, std::vector<Change>& changes) {
   const double write_s = std::max(make_s, seconds(stage.prefix_bytes / kDiskBytesPerNs));
   const bool is_told = !in_memory && elements_of(stage) > 0;
   std::string what = fmt::format("{} after {} ({} that each epoch makes again{})", in_memory ? "a cache" : "a snapshot",
-                                 stage.operators[last].op, size_text(stage.prefix_bytes),
+                                 name_of(stage.operators[last]).for_people(), size_text(stage.prefix_bytes),
                                  is_told ? fmt::format("; written once, in {}", duration_text(write_s)) : "");
   const double own = seconds(q.figures.per_step(stage.totals.open.cpu_ns + stage.totals.make.cpu_ns));
   const double elements = q.figures.per_step(static_cast<double>(stage.totals.elements));
@@ -520,8 +520,8 @@ std::string where_it_waits(const StageFigures& stage) {
   return fmt::format(
       "the program waits for {}, in which {} takes most; of the time of its threads it computes {:.0f} %, sleeps "
       "{:.0f} %, and waits for a processor {:.0f} %",
-      stage.name, top_operator(stage), percent(open.cpu_ns + make.cpu_ns), percent(open.blocked_ns + make.blocked_ns),
-      percent(open.queue_ns + make.queue_ns));
+      stage.name, top_operator(stage).for_people(), percent(open.cpu_ns + make.cpu_ns),
+      percent(open.blocked_ns + make.blocked_ns), percent(open.queue_ns + make.queue_ns));
 }
 
 std::string bursts_of(const Figures& f) {
@@ -590,10 +590,12 @@ const StageFigures* limiting_stage(const Figures& figures) {
   return found != nullptr ? found : locked;
 }
 
-std::string top_operator(const StageFigures& stage) {
+OperatorName top_operator(const StageFigures& stage) {
   const OperatorCost* most = nullptr;
   for (const OperatorCost& one : stage.operators) most = most == nullptr || one.ns > most->ns ? &one : most;
-  return most != nullptr ? most->op : stage.top_op;
+  if (most != nullptr) return name_of(*most);
+  const StageTotals& totals = stage.totals;  // The source opens, what is applied to its elements makes.
+  return totals.open.wall_ns > totals.make.wall_ns && !stage.serial.op.empty() ? stage.serial : stage.top;
 }
 
 Question question_of(const Figures& figures) { return {figures, limiting_stage(figures), model_of(figures)}; }

@@ -44,8 +44,8 @@ std::span<const Rule> rules();
 
 /// The last stage, from the program down, whose taker waited for it in more than half of the program's wait.
 const StageFigures* limiting_stage(const Figures& figures);
-/// The operator in it that takes most.
-std::string top_operator(const StageFigures& stage);
+/// The operator in it that takes most, as far as that is known.
+OperatorName top_operator(const StageFigures& stage);
 
 Verdict judge(const Figures& figures);
 

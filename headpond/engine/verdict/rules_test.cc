@@ -367,6 +367,20 @@ TEST(Rules, TheLimitingStageIsTheLastThatIsWaitedFor) {
   EXPECT_EQ(code_of(figures), ReasonCode::none);
 }
 
+TEST(Rules, WithoutASampleTheTimeOfTasksTellsTheOperator) {
+  StageFigures stage = run_of(44, 128).stages[0];
+  stage.serial = {"from_generator", ""};
+  EXPECT_EQ(top_operator(stage).op, "map") << "the sample";
+  stage.operators.clear();
+  EXPECT_EQ(top_operator(stage).title, "batch(batch_size=32)");
+  stage.totals.open.wall_ns = 0.9 * stage.totals.make.wall_ns;
+  EXPECT_EQ(top_operator(stage).op, "batch") << "it takes more than the source";
+  stage.totals.open.wall_ns = 1.1 * stage.totals.make.wall_ns;
+  EXPECT_EQ(top_operator(stage).op, "from_generator");
+  stage.serial = {};
+  EXPECT_EQ(top_operator(stage).op, "batch") << "without a source of its own";
+}
+
 TEST(Rules, TheLargestFiguresAreToldWhereNothingLimits) {
   const Verdict verdict = judge(run_of(44, 60));
   EXPECT_EQ(verdict.code, ReasonCode::none);

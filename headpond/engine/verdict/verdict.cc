@@ -117,7 +117,8 @@ std::string Verdict::to_string() const {
       "waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
       "sustained {:.1f} %)",
       100 * wait_share, 100 * waits.startup, 100 * waits.epoch_edge, 100 * waits.burst, 100 * waits.sustained));
-  if (!stage.empty()) lines.push_back("stage: " + stage + (op.empty() ? "" : "; operator: " + op));
+  if (!stage.empty())
+    lines.push_back("stage: " + stage + (op.empty() ? "" : "; operator: " + (op_title.empty() ? op : op_title)));
   for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
     lines.push_back(
         fmt::format("{}: {:.2f} (limit {:.2f})", evidence[i].figure, evidence[i].value, evidence[i].threshold));

@@ -51,10 +51,11 @@ struct Change {
 
 struct Verdict {
   ReasonCode code = ReasonCode::none;
-  std::string stage = {};  ///< A name of LoaderStats::stages; empty if none limits.
-  std::string op = {};     ///< The operator in it that takes most; empty if it is not known.
-  double confidence = 0;   ///< 0 to 1: high from 0.8, medium from 0.5, below a guess. Of `none` it says nothing.
-  double wait_share = 0;   ///< Share of the time after the start: what a perfect input would save.
+  std::string stage = {};     ///< A name of LoaderStats::stages; empty if none limits.
+  std::string op = {};        ///< The operator in it that takes most; empty if it is not known.
+  std::string op_title = {};  ///< What tells it from others of its kind, as OperatorCost::title; empty as `op`.
+  double confidence = 0;      ///< 0 to 1: high from 0.8, medium from 0.5, below a guess. Of `none` it says nothing.
+  double wait_share = 0;      ///< Share of the time after the start: what a perfect input would save.
   /// Shares of the whole time.
   struct Waits {
     double startup = 0, epoch_edge = 0, burst = 0, sustained = 0;

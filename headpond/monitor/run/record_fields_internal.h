@@ -34,6 +34,7 @@ void fields(auto& visit, Is<OperatorCost> auto& x) {
   visit("bytes", x.bytes);
   visit("read_bytes", x.read_bytes);
   visit("seen", x.seen);
+  visit("title", x.title);
 }
 
 void fields(auto& visit, Is<TaskTimes> auto& x) {
@@ -172,6 +173,7 @@ void fields(auto& visit, Is<Verdict> auto& x) {
   visit("reason_code", x.code);
   visit("stage", x.stage);
   visit("op", x.op);
+  visit("op_title", x.op_title);
   visit("confidence", x.confidence);
   visit("wait_share", x.wait_share);
   visit("waits", x.waits);

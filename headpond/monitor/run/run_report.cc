@@ -105,8 +105,9 @@ std::string change_html(const Change& change, std::string_view begin) {
 std::string place_html(const Verdict& verdict) {
   if (verdict.stage.empty()) return "";
   const std::string stage = "<b>" + html_escaped(verdict.stage) + "</b>";
-  if (verdict.op.empty() || verdict.op == verdict.stage) return "<p>Where: " + stage + "</p>\n";
-  return fmt::format("<p>Where: <b>{}</b>, which takes most of the stage {}</p>\n", html_escaped(verdict.op), stage);
+  const std::string& op = verdict.op_title.empty() ? verdict.op : verdict.op_title;
+  if (op.empty() || op == verdict.stage) return "<p>Where: " + stage + "</p>\n";
+  return fmt::format("<p>Where: <b>{}</b>, which takes most of the stage {}</p>\n", html_escaped(op), stage);
 }
 
 // How sure the verdict is, in a word; empty without a reason.
@@ -188,6 +189,14 @@ std::string box(const std::string& name, double at_once, double most, bool limit
   return svg;
 }
 
+const std::string& name_for_people(const ProfileRow& row) { return row.title.empty() ? row.name : row.title; }
+
+bool limits(const Verdict& verdict, const ProfileRow& row) {
+  if (verdict.stage.empty() || row.stage != verdict.stage) return false;
+  if (row.name == row.stage) return true;
+  return row.name == verdict.op && (row.title.empty() || verdict.op_title.empty() || row.title == verdict.op_title);
+}
+
 // Its operators from the sources down to the program, as busy as they were.
 std::string plan_svg(const PipelineRecord& pipeline) {
   const auto rows = profile_of(pipeline.loader, {.view = ProfileView::scope});
@@ -195,15 +204,13 @@ std::string plan_svg(const PipelineRecord& pipeline) {
   double most = std::max(pipeline.loader.threads, 1);
   for (const ProfileRow& row : *rows) most = std::max(most, row.self_s / pipeline.seconds);
   const size_t count = std::min(rows->size(), kMostRows);
-  const std::string_view op = pipeline.verdict.op;
   std::string svg = fmt::format(
       "<svg class=\"plan\" width=\"520\" viewBox=\"0 0 520 {}\" role=\"img\" aria-label=\"the plan\">\n", 54 * count);
   for (size_t i = 0; i < count; ++i) {
     const ProfileRow& row = (*rows)[i];
-    const bool limits = !pipeline.verdict.stage.empty() && row.stage == pipeline.verdict.stage &&
-                        (row.name == op || row.name == row.stage);
     const bool is_measured = row.calls > 0 || row.self_s > 0;
-    svg += box(row.name, is_measured ? row.self_s / pipeline.seconds : -1, most, limits, i);
+    svg += box(name_for_people(row), is_measured ? row.self_s / pipeline.seconds : -1, most,
+               limits(pipeline.verdict, row), i);
   }
   return svg + "</svg>\n<p class=\"soft\">From the source to the program; the fuller the colour, the busier.</p>\n";
 }
@@ -221,8 +228,8 @@ std::string profile_table(const PipelineRecord& pipeline) {
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td><td>{}</td></tr>\n",
-        html_escaped(shortened(row.name)), html_escaped(shortened(row.stage)), row.calls, seconds_text(row.self_s),
-        seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
+        html_escaped(shortened(name_for_people(row))), html_escaped(shortened(row.stage)), row.calls,
+        seconds_text(row.self_s), seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
         bytes_text(static_cast<double>(row.peak_bytes)), bytes_text(row.read_bytes), blocked_in(row.seen));
   }
   return html + "</table></div>\n";

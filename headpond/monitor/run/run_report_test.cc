@@ -66,6 +66,27 @@ TEST(RunReport, WithoutAReasonItSaysWhatIsKnownAndIsSureOfNothing) {
   EXPECT_THAT(report_html(run), HasSubstr("confidence 1.00, high")) << "control";
 }
 
+TEST(RunReport, OfSeveralOperatorsOfAKindMarksTheOneThatLimits) {
+  RunRecord run = run_of(3);
+  std::vector<OperatorCost>& operators = run.pipelines[0].loader.stages.at(0).operators;
+  operators.push_back(operators.at(1));
+  const auto marks = [&] {
+    const std::string html = report_html(run);
+    int count = 0;
+    for (size_t at = html.find("— limits"); at != std::string::npos; at = html.find("— limits", at + 1)) ++count;
+    return count;
+  };
+  EXPECT_EQ(marks(), 2) << "control: no title tells them apart";
+  operators[1].title = "map(decode)";
+  operators[2].title = "map(augment)";
+  run.pipelines[0].verdict.op_title = "map(augment)";
+  EXPECT_EQ(marks(), 1);
+  const std::string html = report_html(run);
+  EXPECT_THAT(html, HasSubstr("Where: <b>map(augment)</b>, which takes most of the stage <b>range|map|batch</b>"));
+  EXPECT_THAT(html, HasSubstr(">map(decode)</text>"));
+  EXPECT_THAT(html, HasSubstr("<td>map(decode)</td>"));
+}
+
 TEST(RunReport, AQueueIsAllOfThePlace) {
   RunRecord run = run_of(3);
   run.pipelines[0].verdict.stage = "digits";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/engine/stages/counts/operator_titles_internal.h"
 #include "headpond/engine/stages/counts/stage_account_internal.h"
 
 namespace headpond::internal {
@@ -27,6 +28,7 @@ void StageAccount::fill(StageStats& stats) const {
   stats.mean_ready = ready_.value();
   stats.mean_ahead = ahead_.value();
   stats.operators = operators_;
+  set_titles(nodes_, stats.operators);
   stats.totals = counters_.totals();
   stats.starved_p50_ns = counters_.starved.quantile(0.5);
   stats.starved_p99_ns = counters_.starved.quantile(0.99);
@@ -40,6 +42,7 @@ void StageAccount::fill(StageFigures& figures) const {
   figures.id = id();
   figures.totals = counters_.totals();
   figures.operators = operators_;
+  set_titles(nodes_, figures.operators);
   figures.crowding = counters_.crowding.exponent();
   figures.item_ns = counters_.item_ns.values();
 }

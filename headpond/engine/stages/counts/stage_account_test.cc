@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "headpond/dataset/ops.h"
 #include "headpond/engine/stages/counts/stage_account_internal.h"
 
 namespace headpond::internal {
@@ -204,12 +205,15 @@ TEST(StageAccount, GivesAVerdictTimesOfItemsAndErrors) {
   stage.account.add_holes(3);
   stage.account.add_error();
   stage.account.add_read(7);
-  stage.account.set_operators({{.op = "map", .ns = 4}}, {nullptr});
+  const Dataset dataset = range(3) | map([](int64_t x) { return x; }, {.name = "decode"});
+  stage.account.set_operators({{.op = "map", .ns = 4}}, {dataset.node().get()});
   stage.account.item_ready(ready_item(1));
   StageFigures figures;
   stage.account.fill(figures);
   EXPECT_EQ(figures.item_ns, std::vector<float>{5});
   EXPECT_EQ(figures.operators.at(0).op, "map");
+  EXPECT_EQ(figures.operators.at(0).title, "map(decode)");
+  EXPECT_EQ(stage.stats().operators.at(0).title, "map(decode)");
   EXPECT_EQ(stage.account.nodes().size(), 1U);
   EXPECT_EQ(figures.id, stage.account.id());
   EXPECT_EQ(figures.totals.holes, 3);
