@@ -15,7 +15,7 @@ namespace headpond {
 /// gone. It may outlive the Loader and be destroyed by any thread.
 class Batch {
  public:
-  Batch(Element element, int64_t epoch, int64_t index) : element_(std::move(element)), epoch_(epoch), index_(index) {}
+  Batch(Element&& element, int64_t epoch, int64_t index) : element_(std::move(element)), epoch_(epoch), index_(index) {}
   const Tensor& operator[](size_t i) const { return element_[i]; }
   /// Throws Exception(InvalidArgument) for a name that is not there.
   const Tensor& operator[](std::string_view name) const { return element_[name]; }

@@ -368,14 +368,15 @@ struct Loader::Run {
   }
 
   Result<Batch> give(Element& out) {
-    if (const int64_t size = internal::bytes_of(out); size > *options.memory) {
+    const int64_t size = internal::bytes_of(out);
+    if (size > *options.memory) {
       return fail(ErrorKind::ResourceExhausted,
                   fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
                               epoch, size, *options.memory));
     }
     ++index;
     remember();
-    engine->give_to_program(out);
+    engine->give_to_program(out, size);
     out.set_names(names);
     return Result<Batch>(tl::in_place, std::move(out), static_cast<int64_t>(epoch), index);
   }
@@ -437,9 +438,10 @@ Result<Batch> Loader::try_next() {
   return run().next(call);
 }
 std::optional<Result<Batch>> Loader::next_at_once() {
-  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order) return std::nullopt;
+  std::optional<Result<Batch>> batch;  // All returns name it, so that it is made where the caller has it.
+  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order) return batch;
   Run::Call call{.in_epoch = true, .may_wait = false};
-  std::optional<Result<Batch>> batch(run().next(call));
+  batch.emplace(run_->next(call));
   if (call.is_pending) batch.reset();
   return batch;
 }

@@ -143,13 +143,9 @@ bool Tensor::has_long_dims(const Shape& shape, int first) const {
 }
 
 int64_t Tensor::size() const {
-  // A zero is looked for first: the other dimensions of an empty tensor may be too large to multiply.
-  for (int axis = 0; axis < rank(); ++axis) {
-    if (dim(axis) == 0) return 0;
-  }
-  int64_t product = 1;
-  for (int axis = 0; axis < rank(); ++axis) product *= dim(axis);
-  return product;
+  uint64_t product = 1;  // The other dimensions of an empty tensor may be too large to multiply: that wraps, and is 0.
+  for (int axis = 0; axis < rank(); ++axis) product *= static_cast<uint64_t>(dim(axis));
+  return static_cast<int64_t>(product);
 }
 
 size_t Tensor::byte_size() const {

@@ -100,6 +100,8 @@ TEST(Tensor, HoldsManyAndHugeDimensions) {
   const Tensor empty = Tensor::empty(f32, {int64_t{1} << 40, 0});
   EXPECT_EQ(empty.size(), 0);
   EXPECT_EQ(empty.dim(0), int64_t{1} << 40);
+  EXPECT_EQ(Tensor::empty(f32, {int64_t{1} << 40, int64_t{1} << 41, 0}).size(), 0);
+  EXPECT_EQ(Tensor::empty(f32, {0, int64_t{3} << 40, int64_t{5} << 41}).byte_size(), 0U);
 }
 
 TEST(Tensor, AnEmptyOneIsValid) {

@@ -86,9 +86,6 @@ class Loader:
             self._convert = self._pinned = Pinned(self._core)
         _open.add(self)
 
-    def _out(self, batch: Any) -> Any:
-        return batch if self._convert is None else self._convert(batch)
-
     # ---- Batches.
 
     def _batches(self, epoch: int) -> _core.Batches:
@@ -99,14 +96,14 @@ class Loader:
         batch = self._core.next()
         if self._after_loop is not None or self._shared_epochs is not None:
             self._moved()
-        return None if batch is None else self._out(batch)
+        return batch if batch is None or self._convert is None else self._convert(batch)
 
     def try_next(self) -> Any:
         """The same; raises DeadlineExceededError, with no cause, if it is not ready."""
         batch = self._core.try_next()
         if self._after_loop is not None or self._shared_epochs is not None:
             self._moved()
-        return None if batch is None else self._out(batch)
+        return batch if batch is None or self._convert is None else self._convert(batch)
 
     def flat(self) -> _core.Batches:
         """All batches that are left, of all epochs."""

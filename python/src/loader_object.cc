@@ -87,21 +87,22 @@ class PythonLoader::InNext {
 };
 
 // The next batch if it is ready, or costs less than handing it over: giving the interpreter's lock up would take as
-// long. Nothing if that may take longer: before the first batch of an epoch, for which files are opened, and where
-// functions of Python run, for whose turn a thread may wait that has no lock.
-PythonLoader::AtOnce PythonLoader::batch_at_once() {
-  if (calls_python_ || !is_in_epoch_) return {};
+// long.
+std::optional<Result<Batch>> PythonLoader::batch_at_once() {
   drop_dead();
-  AtOnce answer{loader_->next_at_once()};
-  gives_at_once_ = gives_at_once_ || answer.batch;
-  answer.none_is_ready = gives_at_once_ && !answer.batch;
-  return answer;
+  std::optional<Result<Batch>> batch = loader_->next_at_once();
+  gives_at_once_ = gives_at_once_ || batch;
+  return batch;
 }
 
 template <class Next>
 Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next, bool may_wait) {
   const InNext in_next(*this);
-  auto [batch, none_is_ready] = batch_at_once();
+  // Not if that may take longer: before the first batch of an epoch, for which files are opened, and where functions of
+  // Python run, for whose turn a thread may wait that has no lock.
+  const bool asks = is_in_epoch_ && !calls_python_;
+  std::optional<Result<Batch>> batch = asks ? batch_at_once() : std::nullopt;
+  const bool none_is_ready = asks && gives_at_once_ && !batch;  // To ask again without waiting would give none either.
   if (none_is_ready && !may_wait) raise(Error(ErrorKind::DeadlineExceeded, "Loader: no batch is ready"));
   if (batch && at_end(*batch) && at_epoch_end == AtEpochEnd::go_on) batch.reset();
   if (!batch) {

@@ -80,11 +80,7 @@ class PythonLoader {
   enum class AtEpochEnd : uint8_t { stop, go_on };
   template <class Next>
   Any given(AtEpochEnd at_end, Next next, bool may_wait = true);
-  struct AtOnce {
-    std::optional<Result<Batch>> batch = {};
-    bool none_is_ready = false;  // To ask again without waiting would give nothing either.
-  };
-  AtOnce batch_at_once();
+  std::optional<Result<Batch>> batch_at_once();
   std::string saved_state() const;
   void refuse_if_waiting(const char* call) const;
   void refuse_if_in_use(const char* call) const;

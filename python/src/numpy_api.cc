@@ -136,7 +136,7 @@ nb::object capsule_of(std::unique_ptr<Lease> lease, PyCapsule_Destructor end) {
 }
 
 // What keeps the memory of an array.
-nb::object lease_of(Tensor tensor, const std::shared_ptr<Returned>& to) {
+nb::object lease_of(Tensor&& tensor, const std::shared_ptr<Returned>& to) {
   if (to == nullptr) {
     auto* const made = PyObject_New(Lease, lease_type());
     if (made == nullptr) throw nb::python_error();
