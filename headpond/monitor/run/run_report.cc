@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <functional>
 #include <map>
 #include <string_view>
@@ -97,7 +98,9 @@ std::string waits_bar(const Verdict& verdict) {
 }
 
 std::string change_html(const Change& change, std::string_view begin) {
-  const std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {})", change.setting, change.value);
+  std::string setting = change.setting.empty() ? "" : fmt::format(" ({} = {}", change.setting, change.value);
+  if (change.setting == "memory") setting += ": " + bytes_text(std::strtod(change.value.c_str(), nullptr));
+  if (!setting.empty()) setting += ")";
   return fmt::format("<p>{}: <b>{}{}</b>: <b>{:.2f} times as fast</b> ({:.2f} to {:.2f})</p>\n", begin,
                      html_escaped(change.what), html_escaped(setting), change.gain, change.low, change.high);
 }
@@ -126,6 +129,7 @@ std::string verdict_box(const Verdict& verdict) {
   for (const Change& change : verdict.changes) {
     html += change_html(change, &change == verdict.changes.data() ? "What to change" : "Or");
   }
+  if (is_fine && verdict.changes.empty()) html += "<p>What to change: <b>nothing in the input</b></p>\n";
   html += "<p>Why: <b>" + html_escaped(std::string_view(text).substr(0, text.find('\n'))) + "</b></p>\n";
   html += place_html(verdict);
   for (std::string finding : verdict.findings) {
@@ -189,6 +193,8 @@ std::string box(const std::string& name, double at_once, double most, bool limit
   return svg;
 }
 
+bool is_measured(const ProfileRow& row) { return row.calls > 0 || row.self_s > 0; }
+
 const std::string& name_for_people(const ProfileRow& row) { return row.title.empty() ? row.name : row.title; }
 
 bool limits(const Verdict& verdict, const ProfileRow& row) {
@@ -208,8 +214,7 @@ std::string plan_svg(const PipelineRecord& pipeline) {
       "<svg class=\"plan\" width=\"520\" viewBox=\"0 0 520 {}\" role=\"img\" aria-label=\"the plan\">\n", 54 * count);
   for (size_t i = 0; i < count; ++i) {
     const ProfileRow& row = (*rows)[i];
-    const bool is_measured = row.calls > 0 || row.self_s > 0;
-    svg += box(name_for_people(row), is_measured ? row.self_s / pipeline.seconds : -1, most,
+    svg += box(name_for_people(row), is_measured(row) ? row.self_s / pipeline.seconds : -1, most,
                limits(pipeline.verdict, row), i);
   }
   return svg + "</svg>\n<p class=\"soft\">From the source to the program; the fuller the colour, the busier.</p>\n";
@@ -224,6 +229,14 @@ std::string profile_table(const PipelineRecord& pipeline) {
       "class=\"n\">held at peak</th><th class=\"n\">~read</th><th>~blocked in</th></tr>\n";
   for (size_t i = 0; i < std::min(rows->size(), kMostRows); ++i) {
     const ProfileRow& row = (*rows)[i];
+    if (!is_measured(row)) {
+      html += fmt::format(
+          "<tr><td>{}</td><td>{}</td><td colspan=\"5\">not measured by itself</td><td class=\"n\">{}</td><td "
+          "colspan=\"2\"></td></tr>\n",
+          html_escaped(shortened(name_for_people(row))), html_escaped(shortened(row.stage)),
+          bytes_text(static_cast<double>(row.peak_bytes)));
+      continue;
+    }
     html += fmt::format(
         "<tr><td>{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
         "class=\"n\">{}</td><td class=\"n\">{:.1f} %</td><td class=\"n\">{}</td><td "
@@ -232,7 +245,10 @@ std::string profile_table(const PipelineRecord& pipeline) {
         seconds_text(row.self_s), seconds_text(row.cpu_s), seconds_text(row.blocked_s), 100 * row.share,
         bytes_text(static_cast<double>(row.peak_bytes)), bytes_text(row.read_bytes), blocked_in(row.seen));
   }
-  return html + "</table></div>\n";
+  return html +
+         "</table></div>\n<p class=\"soft\">~: estimated from samples. Blocked: it slept, in a file, a network, a lock "
+         "or a "
+         "timer.</p>\n";
 }
 
 std::string waits_text(double all_ns, int64_t p50_ns, int64_t p99_ns) {
@@ -328,6 +344,21 @@ std::string threads_table(const RunRecord& run) {
 
 // ---- the time
 
+std::string number_text(double value) {
+  return std::abs(value) >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+}
+
+// What happened at the end of a run, just after a moment that was looked at, is not a moment like the others.
+std::vector<RunPoint> moments(const RunRecord& run) {
+  constexpr double kLeast = 0.2;  // Of the moment before.
+  std::vector<RunPoint> points = run.points;
+  if (points.size() < 3) return points;
+  const auto last = points.end() - 1;
+  const double before = (last - 1)->seconds - (last - 2)->seconds;
+  if (last->seconds - (last - 1)->seconds < kLeast * before) points.pop_back();
+  return points;
+}
+
 std::string chart(const std::string& name, const std::vector<double>& values, double unit, const std::string& of) {
   const std::vector<double> pieces = in_pieces(values);
   const double most = *std::max_element(pieces.begin(), pieces.end()), scale = std::max(most, 1e-12);
@@ -338,8 +369,8 @@ std::string chart(const std::string& name, const std::vector<double>& values, do
   }
   return fmt::format(
       "<figure><svg viewBox=\"0 0 100 30\" preserveAspectRatio=\"none\" role=\"img\" aria-label=\"{0}\"><polyline "
-      "points=\"{1}\"/></svg><figcaption>{0}: at most {2:.3g}{3}, at the end {4:.3g}{3}</figcaption></figure>\n",
-      html_escaped(name), points, most / unit, of, pieces.back() / unit);
+      "points=\"{1}\"/></svg><figcaption>{0}: at most {2}{3}, at the end {4}{3}</figcaption></figure>\n",
+      html_escaped(name), points, number_text(most / unit), of, number_text(pieces.back() / unit));
 }
 
 // The points of each series, in order of their first.
@@ -373,7 +404,7 @@ std::string charts(const RunRecord& run) {
     return std::any_of(run.points.begin(), run.points.end(), [=](const RunPoint& point) { return point.*field > 0; });
   };
   const bool stolen = any(&RunPoint::stolen_cpus), throttled = any(&RunPoint::throttled_cpus);
-  for (const RunPoint& point : run.points) {
+  for (const RunPoint& point : moments(run)) {
     for (const PipelinePoint& one : point.pipelines) {
       const std::string name = one.name.empty() ? "" : " of " + one.name;
       series.add("waiting" + name, one.wait_share, 0.01, " %");
@@ -393,7 +424,7 @@ std::string charts(const RunRecord& run) {
 // A strip: the darker, the more of that moment the program waited for this pipeline.
 std::string stalls(const RunRecord& run, const std::string& name) {
   std::vector<double> shares;
-  for (const RunPoint& point : run.points) {
+  for (const RunPoint& point : moments(run)) {
     for (const PipelinePoint& one : point.pipelines) {
       if (one.name == name) shares.push_back(one.wait_share);
     }
@@ -424,7 +455,9 @@ std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) 
                                    ? ""
                                    : fmt::format("<p>{} compute threads, {} I/O threads; {} batches in {:.1f} s.</p>\n",
                                                  stats.threads, stats.io_threads, stats.batches, pipeline.seconds);
-  return section("Why the program waits" + waits_for, verdict_html(pipeline.verdict) + kinds_table(stats.steps)) +
+  const char* const first =
+      pipeline.verdict.code == ReasonCode::device_bound ? "The program hardly waits" : "Why the program waits";
+  return section(first + waits_for, verdict_html(pipeline.verdict) + kinds_table(stats.steps)) +
          section("When it waited" + waits_for, stalls(run, pipeline.name)) +
          section("The plan" + of, plan_svg(pipeline)) + section("Profile" + of, profile_table(pipeline)) +
          section("Memory" + of, stages_table(stats)) +
@@ -437,14 +470,15 @@ std::string pipeline_html(const RunRecord& run, const PipelineRecord& pipeline) 
 std::string report_html(const RunRecord& run) {
   const double seconds = run.points.empty() ? 0 : run.points.back().seconds;
   const int64_t steps = run.points.empty() ? 0 : run.points.back().step;
+  const PipelineRecord* const most = most_waited_for(run.pipelines);
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\">\n<meta name=\"color-scheme\" content=\"light "
-      "dark\">\n<title>Headpond: a run of {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>A run of "
+      "dark\">\n<title>Headpond: {7}a run of {0}</title>\n<style>{1}</style>\n</head>\n<body>\n<h1>A run of "
       "{0}</h1>\n<p class=\"soft\">{2:.1f} s, {3} steps{4}; {5} processors, {6}</p>\n",
       html_escaped(run.machine.started), kStyle, seconds, steps, run.is_whole ? "" : "; it did not end by itself",
-      run.machine.processors, html_escaped(run.machine.simd));
-  const PipelineRecord* const most = most_waited_for(run.pipelines);
+      run.machine.processors, html_escaped(run.machine.simd),
+      most == nullptr ? "" : std::string(to_string(most->verdict.code)) + ", ");
   if (most != nullptr) html += pipeline_html(run, *most);
   for (const PipelineRecord& one : run.pipelines) {
     if (&one != most) html += pipeline_html(run, one);

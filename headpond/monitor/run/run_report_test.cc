@@ -119,7 +119,39 @@ TEST(RunReport, ThePlanHasOperatorsWithoutASampleToo) {
   EXPECT_THAT(report_html(run), Not(HasSubstr("not measured by itself")));
   run.pipelines[0].loader.memory = {
       {"range", "range|map|batch", 0, 0}, {"map <&>", "range|map|batch", 0, 0}, {"batch", "range|map|batch", 0, 4096}};
-  EXPECT_THAT(report_html(run), HasSubstr(">batch</text>\n<text x=\"14\" y=\"145\">not measured by itself</text>"));
+  const std::string html = report_html(run);
+  EXPECT_THAT(html, HasSubstr(">batch</text>\n<text x=\"14\" y=\"145\">not measured by itself</text>"));
+  EXPECT_THAT(html, HasSubstr("<td>batch</td><td>range|map|batch</td><td colspan=\"5\">not measured by itself</td>"));
+}
+
+TEST(RunReport, SaysHowMuchMemoryAChangeAsksFor) {
+  RunRecord run = run_of(3);
+  run.pipelines[0].verdict.changes = {{"allow more memory", "memory", "41943040", 1.3, 1.2, 1.3}};
+  EXPECT_THAT(report_html(run), HasSubstr("allow more memory (memory = 41943040: 41.9 MB)</b>"));
+}
+
+TEST(RunReport, OfAProgramThatHardlyWaitsNothingIsToBeChanged) {
+  RunRecord run = run_of(3);
+  const char* const nothing = "What to change: <b>nothing in the input</b>";
+  EXPECT_THAT(report_html(run), Not(HasSubstr(nothing))) << "control";
+  EXPECT_THAT(report_html(run), HasSubstr("<title>Headpond: cpu_bound, a run of 2026-05-01"));
+  run.pipelines[0].verdict = {.code = ReasonCode::device_bound};
+  const std::string html = report_html(run);
+  for (const char* const part : {nothing, "<h2>The program hardly waits</h2>", "<title>Headpond: device_bound, "}) {
+    EXPECT_THAT(html, HasSubstr(part));
+  }
+}
+
+// Its share would be of too short a time, and large charts have no powers of ten.
+TEST(RunReport, TheEndJustAfterASampleIsNoMomentOfItsOwn) {
+  RunRecord run = run_of(6);
+  for (RunPoint& point : run.points) point.queues[0].value = 1'193.6;
+  run.points[5].pipelines[0].wait_share = 0;
+  const std::string with_end = report_html(run);
+  EXPECT_THAT(with_end, HasSubstr("waiting: at most 50 %, at the end 0 %")) << "control";
+  EXPECT_THAT(with_end, HasSubstr("queue/a/size: at most 1194, at the end 1194"));
+  run.points[5].seconds = 4.1;
+  EXPECT_THAT(report_html(run), HasSubstr("waiting: at most 50 %, at the end 50 %"));
 }
 
 TEST(RunReport, TellsWhatThreadsTook) {
