@@ -71,7 +71,8 @@ Result<CacheIndex::Chunk*> CacheIndex::open(int64_t position, bool to_write) con
   if (Chunk* const there = known(position)) return there;
   std::string path = fmt::format("{}/{}", folder_, file_name(position));
   auto file = open_file(path, to_write ? O_RDWR | O_CREAT : O_RDWR);
-  if (!file && !to_write) file = open_file(path, O_RDONLY);
+  // Not if there was none: another process may make it now, and this one may write to it.
+  if (!file && !to_write && file.error().kind() != ErrorKind::NotFound) file = open_file(path, O_RDONLY);
   if (!file) return fail(std::move(file).error());
   const auto size = regular_file_size(*file, path);
   if (!size) return fail(size.error());

@@ -2,9 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <filesystem>
 
 #include "headpond/io/cache/cache_index_internal.h"
+#include "headpond/io/file/system_internal.h"
 #include "tests/test_files.h"
 
 namespace headpond::internal {
@@ -78,6 +80,26 @@ TEST(CacheIndex, AFileThatAKillLeftShortIsMadeWhole) {
   CacheIndex index(folder.path(), kKey);
   EXPECT_EQ(index.find(9), std::nullopt);
   ASSERT_TRUE(index.put(9, kEntry));
+  EXPECT_EQ(index.find(9), kEntry);
+}
+
+TEST(CacheIndex, WritesAFileThatAnotherProcessMadeWhileItWasLookedFor) {
+  const test::TempFolder folder;
+  CacheIndex index(folder.path(), kKey);
+  int opened = 0;
+  {
+    const FaultInjection injection([&](std::string_view call) -> Fault {
+      if (call != "open" || ++opened > 1) return {};
+      const std::string path = folder.file(CacheIndex::file_name(0));
+      test::put_file(path, {});
+      std::filesystem::resize_file(path, CacheIndex::kChunkEntries * kEntryBytes);
+      return {.error = ENOENT};  // It was looked for just before.
+    });
+    EXPECT_EQ(index.find(9), std::nullopt);
+  }
+  EXPECT_EQ(opened, 1);
+  const auto put = index.put(9, kEntry);
+  ASSERT_TRUE(put) << put.error();
   EXPECT_EQ(index.find(9), kEntry);
 }
 
