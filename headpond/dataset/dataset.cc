@@ -96,17 +96,18 @@ class PlanText {
   std::string text_;
 };
 
-// The nodes of a dataset, each once, inputs first. A run makes a part as often as it is used: in zips of a dataset with
-// itself, stacked high, so often that it would never begin. Throws for such a dataset.
+// The nodes of a dataset, each once, inputs first. A run opens a part once for each use: in zips of a dataset with
+// itself, stacked high, so often that it would never begin. Throws where that is beyond all doubt.
 class AllNodes {
  public:
   explicit AllNodes(const Node& root) {
     const uint64_t steps = add(root);
     if (steps - nodes_.size() <= kMostAgain) return;
-    refuse(root.facts().op,
-           fmt::format("a run would have {} steps{} of {} nodes, as an input counts each time that it is "
-                       "used; more than {} may not come again",
-                       steps, steps < kMany ? "" : " or more", nodes_.size(), kMostAgain));
+    refuse(
+        root.facts().op,
+        fmt::format("a run would open {} operators, because an input is opened once for each use; at most {} uses may "
+                    "be repeated: save what is used so often, and read that",
+                    steps < kMany ? fmt::to_string(steps) : "more than 10^18", kMostAgain));
   }
   const std::vector<const Node*>& nodes() const { return nodes_; }
 

@@ -82,9 +82,10 @@ TEST(Dataset, IsRefusedIfARunWouldHaveFarMoreStepsThanNodes) {
   };
   const auto opened = check(stacked(19));
   ASSERT_FALSE(opened);
-  EXPECT_EQ(opened.error().to_string(),
-            "InvalidArgument: map: a run would have 1572862 steps of 39 nodes, as an input counts each time that it is "
-            "used; more than 1048576 may not come again");
+  EXPECT_EQ(
+      opened.error().to_string(),
+      "InvalidArgument: map: a run would open 1572862 operators, because an input is opened once for each use; at "
+      "most 1048576 uses may be repeated: save what is used so often, and read that");
   EXPECT_THROW(Sequence{stacked(40)}, Exception);
   EXPECT_FALSE(check(stacked(100))) << "more than 64 bits count";
   EXPECT_TRUE(check(stacked(18))) << "control: 786,430 steps";

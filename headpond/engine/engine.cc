@@ -248,10 +248,12 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
   if (!warning.empty()) log(LogLevel::warning, warning);
 }
 
-void Engine::give_to_program(const Element& batch, int64_t bytes) {
+void Engine::give_to_program(const Element& batch) {
   if (!kCounts) return;
   elements_given_.add(gives_batches_ ? rows_of_batch(dataset_.spec(), batch) : 1);
+  int64_t bytes = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
+    bytes += static_cast<int64_t>(batch[i].byte_size());
     if (Buffer* const block = batch[i].owner()) accounts.program().take(*block);
   }
   bytes_given_.add(bytes);

@@ -60,8 +60,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   }
   /// What next() gives now, once for each answer. `waited_ns`: time that it blocked, or -1.
   void count_answer(int64_t waited_ns, bool with_batch);
-  /// next() gives `batch`, which has `bytes`: its memory is the program's from now on.
-  void give_to_program(const Element& batch, int64_t bytes);
+  /// next() gives `batch`: its memory is the program's from now on.
+  void give_to_program(const Element& batch);
   /// next() returns. `was_ready`: see Consumer::leave().
   void leave(bool was_ready) { consumer.leave(was_ready); }
   /// try_next() returns, as nothing is ready.

@@ -72,15 +72,16 @@ std::string_view how(const Stage& stage) {
   return "in order";
 }
 
-// From the sources on. A stage is told each time that it runs; refused where that is more than anybody reads.
+// From the sources on. A stage is told each time that it runs, up to a number that nobody reads.
 class AllStages {
  public:
   explicit AllStages(std::vector<headpond::Stage>& stages) : stages_(stages) {}
   void add(const Node& node) {
+    if (again_ > kMostAgain) return;
     if (!seen_.insert(&node).second && ++again_ > kMostAgain) {
-      refuse("explain",
-             fmt::format("stages come again more than {} times, as an input counts each time that it is used",
-                         kMostAgain));
+      stages_.push_back({"not listed", "more stages",
+                         fmt::format("{} of those above are there already, once for each use", kMostAgain), ""});
+      return;
     }
     const Stage stage = internal::stage_of(node);
     if (stage.mode == ExecutionMode::ahead && !stage.own_iterator) {
@@ -89,6 +90,7 @@ class AllStages {
       const Node& top = stage.mode == ExecutionMode::ahead ? *stage.input : node;
       for (const Node::Ref& input : top.facts().inputs) add(*input);
     }
+    if (again_ > kMostAgain) return;
     stages_.push_back({std::string(how(stage)), internal::name_of(stage),
                        reason(stage) + (stage.blocking ? "; on I/O threads, because it blocks" : ""), grouping(stage)});
   }

@@ -196,35 +196,39 @@ TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotReturnAndSaysSo) {
   shut->let_all_out();
 }
 
-// Where a thread waits that ends.
-std::shared_ptr<Door> door_at_the_end;
+// Where a thread of this test waits that ends.
+thread_local std::shared_ptr<Door> door_at_the_end;
 
 struct WaitsAtItsEnd {
-  void keep() {}
-  ~WaitsAtItsEnd() { door_at_the_end->pass(); }
+  std::shared_ptr<Door> door;  // Null: it does not wait.
+  ~WaitsAtItsEnd() {
+    if (door != nullptr) door->pass();
+  }
 };
 
 // What is said of a Loader whose threads wait at their ends: in what the Loader is told of, or in what it is not.
 std::string said_of_threads_that_end_late(bool is_told, std::optional<std::chrono::milliseconds> abandon_after) {
-  door_at_the_end = std::make_shared<Door>();
+  const auto at_the_end = std::make_shared<Door>();
   std::string said;
   std::thread opens;
   {
     const Lines lines([&](const std::string& line) { said += line; });
-    const auto ends_late = [is_told](int64_t x) {
+    const auto ends_late = [is_told, at_the_end](int64_t x) {
       thread_local WaitsAtItsEnd unseen;
-      is_told ? void(at_thread_end = [] { door_at_the_end->pass(); }) : unseen.keep();
+      door_at_the_end = at_the_end;
+      if (is_told) at_thread_end = [] { door_at_the_end->pass(); };
+      if (!is_told) unseen.door = at_the_end;
       return x;
     };
     Loader loader(range(100) | map(ends_late), {.threads = 1, .consumer_helps = false, .abandon_after = abandon_after});
     EXPECT_TRUE(loader.next());
-    opens = std::thread([door = door_at_the_end] {
+    opens = std::thread([door = at_the_end] {
       door->await_visitor();
       std::this_thread::sleep_for(std::chrono::milliseconds(1300));  // Longer than until a report.
       door->let_all_out();
     });
     loader.close();
-    EXPECT_EQ(door_at_the_end->left == 0, abandon_after.has_value() && is_told);
+    EXPECT_EQ(at_the_end->left == 0, abandon_after.has_value() && is_told);
   }
   opens.join();
   return said;

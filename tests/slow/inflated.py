@@ -79,8 +79,7 @@ def main():
             each.mkdir()
         write_files(tiny, args.files, 1)
         lines = write_files(large, args.files, args.megabytes)
-        # How many areas malloc reserves, 64 MiB each, depends on which threads meet; so does what of it is seen.
-        rest = max(run(args.program, plan(tiny, 1024))[3] for _ in range(30))
+        rest = max(run(args.program, plan(tiny, 1024))[3] for _ in range(3))
         limit = rest + args.limit * MIB
         status, found, errors, peak = run(args.program, plan(large, 1024), limit)
         assert status == 0, f"status {status}: {errors[-500:]}"

@@ -91,13 +91,13 @@ TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThreadAlsoBelowAPartOfIt) {
 TEST(Tried, AboveAWindowAFilterAsksItForMore) {
   int64_t calls = 0;
   const auto few = filter([](int64_t x) { return x % 10 == 0; }, {.name = "few"});
-  const Dataset above = counting(calls, 200) | shuffle({.window = 1000}) | few;
+  const Dataset above = counting(calls, 1000) | shuffle({.window = 1000}) | few;
   const Tried tried = try_elements(above.node(), 0, 50);
   EXPECT_EQ(tried.holes, 45);
   EXPECT_EQ(tried.holes_below, 0);
   const double each = tried.source_ns / 50 * 1e-9;
   EXPECT_NEAR(tried.seconds_for(40, 1) / (read_for(400, 1000) * each), 1, 0.1);
-  const Tried below = try_elements((counting(calls, 200) | few | shuffle({.window = 1000})).node(), 0, 50);
+  const Tried below = try_elements((counting(calls, 1000) | few | shuffle({.window = 1000})).node(), 0, 50);
   EXPECT_EQ(below.holes_below, 45);
   EXPECT_NEAR(below.seconds_for(40, 1) / (10 * read_for(40, 1000) * below.source_ns / 50 * 1e-9), 1, 0.1);
 }

@@ -4,10 +4,10 @@
 
 namespace headpond::internal {
 
-/// Whoever keeps something for the calling thread may set it, in a task. A thread of a Loader calls it once, after its
-/// last task and without the Loader's lock. The thread counts as ended only then: the Loader waits for it as for a
-/// task, says so in the log, and leaves it behind by `abandon_after`; the end of a thread_local object it does not see.
-/// Threads of the program never call it. It must not throw.
+/// A task may set this for its thread. A thread of a Loader calls it once, after its last task and without the Loader's
+/// lock, and counts as ended only then: close() waits for it, says so in the log, and after `abandon_after` leaves the
+/// thread behind. (A Loader does not see destructors of thread_local objects.) There is one host in a process. Other
+/// threads never call it. It must not throw.
 using AtThreadEnd = void (*)();
 inline constinit thread_local AtThreadEnd at_thread_end = nullptr;
 

@@ -94,6 +94,15 @@ void check_can_be_kept(const std::string& op, const Node& input, std::set<const 
                          input.title()));
 }
 
+// Nodes in `seen` do not depend on it.
+bool depends_on_seed(const Node& node, std::set<const Node*>& seen) {
+  const Node::Facts& facts = node.facts();
+  if (!facts.random_streams.empty() || facts.makes_datasets) return true;
+  if (!seen.insert(&node).second) return false;
+  return std::any_of(facts.inputs.begin(), facts.inputs.end(),
+                     [&](const Node::Ref& input) { return depends_on_seed(*input, seen); });
+}
+
 }  // namespace
 
 void check_can_be_kept(const std::string& op, const Node& input) {
@@ -102,10 +111,8 @@ void check_can_be_kept(const std::string& op, const Node& input) {
 }
 
 bool depends_on_seed(const Node& node) {
-  const Node::Facts& facts = node.facts();
-  if (!facts.random_streams.empty() || facts.makes_datasets) return true;
-  return std::any_of(facts.inputs.begin(), facts.inputs.end(),
-                     [](const Node::Ref& input) { return depends_on_seed(*input); });
+  std::set<const Node*> seen;
+  return depends_on_seed(node, seen);
 }
 
 CachePlan cache_plan(const Node::Ref& input, const CacheKeyOptions& options, FilePlaces* places) {
