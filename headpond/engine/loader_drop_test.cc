@@ -244,7 +244,7 @@ TEST(LoaderDrop, WaitsForTheEndOfAThreadAndSaysSo) {
 
 TEST(LoaderDrop, LeavesAThreadBehindThatDoesNotEnd) {
   Watchdog watchdog;
-  watchdog.in("a thread that ends late and is left behind");
+  watchdog.in("a slow end of a thread, which close() does not wait for");
   const std::chrono::milliseconds soon(50);
   EXPECT_THAT(said_of_threads_that_end_late(true, soon),
               HasSubstr("left running: thread headpond/0: the end of this thread does not return"));

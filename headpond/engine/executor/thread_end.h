@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a host, such as an interpreter, has to end on a thread of a Loader before the thread itself ends. Not for users.
+// A function that a Loader's thread calls before it ends, so that an interpreter can free what it keeps for the thread.
+// Not for users.
 #pragma once
 
 namespace headpond::internal {
 
-/// A task may set this for its thread. A thread of a Loader calls it once, after its last task and without the Loader's
-/// lock, and counts as ended only then: close() waits for it, says so in the log, and after `abandon_after` leaves the
-/// thread behind. (A Loader does not see destructors of thread_local objects.) There is one host in a process. Other
-/// threads never call it. It must not throw.
+/// A task may set this for its thread. The Loader's thread calls it once, after its last task and without the Loader's
+/// lock, and only then counts as ended: close() waits for it, logs that it waits, and detaches the thread after
+/// `abandon_after`. (Destructors of thread_local objects run later, where close() can do none of this.) Each thread has
+/// one such function: a second one replaces the first. Threads of the program never call it. It must not throw.
 using AtThreadEnd = void (*)();
 inline constinit thread_local AtThreadEnd at_thread_end = nullptr;
 
