@@ -58,6 +58,7 @@ constexpr bool kHasThreadSanitizer = false;
 TEST(MemoryUse, ExplainsNineTenthsOfWhatTheProcessTakes) {
   if (kHasThreadSanitizer) GTEST_SKIP() << "the memory of ThreadSanitizer is more than all else";
   const MapOptions unknown{.output = {{"", DType::u8, {kUnknown}}}};
+  BufferPool::shared().trim();  // Free blocks of other tests, which would be used again.
   const MemoryInfo idle = memory_info();
   if (idle.pss == 0) GTEST_SKIP() << "the system does not tell";
   Loader loader(range(24) | map(&two_megabytes, unknown) | cache() | batch(4), {.threads = 1});
