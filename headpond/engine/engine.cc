@@ -326,6 +326,7 @@ LoaderStats Engine::stats() {
   stats.io_times = executor_.io_times();
   stats.memory_in_use = std::max(pool.bytes_in_use, memory.ready());
   stats.memory_peak = memory.peak();
+  stats.memory_limit = *options.memory;
   std::vector<StageStats> stages;
   std::map<const void*, size_t> place;
   for (const auto& source : executor_.sources()) {

@@ -150,6 +150,7 @@ struct LoaderStats {
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
+  int64_t memory_limit = 0;  ///< How many it may be: LoaderOptions::memory, or what a Loader takes that is told none.
   /// Bytes of blocks that are kept for later elements. Loaders with the same Resources, or the same pool
   /// (LoaderOptions::pool), count an equal part each. How often a block was used again is counted by a pool of your own
   /// (BufferPoolStats::reuses).

@@ -37,6 +37,7 @@ int64_t element_bytes_of(const Queue& queue) {
 
 QueueFigures figures_of(const QueueStats& stats) {
   return {.capacity = stats.capacity,
+          .min_after_dequeue = stats.min_after_dequeue,
           .size = stats.size,
           .size_peak = stats.size_peak,
           .bytes = stats.bytes,

@@ -30,6 +30,7 @@ struct QueueFill {
 /// waits.
 struct QueueFigures {
   int64_t capacity = -1;
+  int64_t min_after_dequeue = 0;  ///< Elements that a shuffle queue keeps until it is closed.
   int64_t size = 0, size_peak = 0;
   int64_t bytes = 0, bytes_peak = 0;
   /// Elements inside when a call had put its own, and when one began to take: the means. Near 0: the producers limit;

@@ -158,6 +158,7 @@ class LoaderStats(TypedDict):
     helped: int
     memory_in_use: int
     memory_peak: int
+    memory_limit: int
     memory_free: int
     memory_held: int
     memory_held_peak: int

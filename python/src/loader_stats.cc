@@ -103,17 +103,17 @@ Dict dict_of(const StepStats& steps) {
 
 Dict stats_of(const PythonLoader& loader) {
   const LoaderStats stats = loader.stats();
-  const auto& [batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
-               memory_held_peak, memory, threads, io_threads, inline_now, stages, steps, defects, failed, elements,
-               bytes, compute_times, io_times] = stats;
+  const auto& [batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_limit, memory_free,
+               memory_held, memory_held_peak, memory, threads, io_threads, inline_now, stages, steps, defects, failed,
+               elements, bytes, compute_times, io_times] = stats;
   return named(
-      {"batches",     "waits",       "wait_ns",          "first_wait_ns", "helped",   "memory_in_use", "memory_peak",
-       "memory_free", "memory_held", "memory_held_peak", "memory",        "threads",  "io_threads",    "inline_now",
-       "stages",      "steps",       "defects",          "failed",        "elements", "bytes",         "compute_times",
-       "io_times"},
-      batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_free, memory_held,
-      memory_held_peak, listed(memory), threads, io_threads, inline_now, listed(stages), dict_of(steps), defects,
-      listed(failed), elements, bytes, dict_of(compute_times), dict_of(io_times));
+      {"batches",       "waits",       "wait_ns",     "first_wait_ns",    "helped", "memory_in_use", "memory_peak",
+       "memory_limit",  "memory_free", "memory_held", "memory_held_peak", "memory", "threads",       "io_threads",
+       "inline_now",    "stages",      "steps",       "defects",          "failed", "elements",      "bytes",
+       "compute_times", "io_times"},
+      batches, waits, wait_ns, first_wait_ns, helped, memory_in_use, memory_peak, memory_limit, memory_free,
+      memory_held, memory_held_peak, listed(memory), threads, io_threads, inline_now, listed(stages), dict_of(steps),
+      defects, listed(failed), elements, bytes, dict_of(compute_times), dict_of(io_times));
 }
 
 }  // namespace headpond::python

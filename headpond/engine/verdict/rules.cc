@@ -269,7 +269,7 @@ Holds interpreters_lock(const Question& q) {
   const double most = std::abs(run - 1) < kOneThread ? kFewWaits : kWaits;
   if (waits <= most) return std::nullopt;
   return Finding{.evidence = {{"share of tasks in which they wait for the interpreter's lock", waits, most},
-                              {"threads' worth that computes, the step too", run, 1}},
+                              {"threads' worth that computes, the step too; the lock lets one", run, 0}},
                  .changes = {without_the_lock(q)},
                  .findings = {"functions of Python run one at a time, and not while the program itself runs Python; "
                               "Headpond's own steps, and functions that release the lock, run in parallel"}};
@@ -320,7 +320,7 @@ Holds single_file(const Question& q) {
   if (!busy || !q.limiting->has_one_file) return std::nullopt;
   const double needed = share(q.model.serial, std::max(q.model.program, 1e-9));
   const int shards = static_cast<int>(std::clamp(std::ceil(needed), 2.0, 64.0));
-  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}, {"files", 1, 1}},
+  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}, {"files", 1, 0}},
                  .changes = {change(q, fmt::format("write the data into {} files (headpond convert)", shards), "shards",
                                     fmt::format("{}", shards), [&](Model& m) { m.serial /= shards; })}};
 }

@@ -109,6 +109,11 @@ std::string_view to_string(ReasonCode code) {
   return "";
 }
 
+std::string Evidence::limit() const {
+  if (threshold == 0) return "";
+  return fmt::format("{} {:.4g}", value > threshold ? "above" : value < threshold ? "below" : "exactly", threshold);
+}
+
 std::string Verdict::to_string() const {
   const std::string_view words = internal::in_words(code);
   std::vector<std::string> lines = {
@@ -120,8 +125,9 @@ std::string Verdict::to_string() const {
   if (!stage.empty())
     lines.push_back("stage: " + stage + (op.empty() ? "" : "; operator: " + (op_title.empty() ? op : op_title)));
   for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
+    const std::string limit = evidence[i].limit();
     lines.push_back(
-        fmt::format("{}: {:.2f} (limit {:.2f})", evidence[i].figure, evidence[i].value, evidence[i].threshold));
+        fmt::format("{}: {:.2f}{}{}", evidence[i].figure, evidence[i].value, limit.empty() ? "" : ", ", limit));
   }
   const size_t told = std::min(changes.size(), kMostChanges);
   for (size_t i = 0; i < findings.size() && lines.size() + told < kMostLines; ++i) lines.push_back(findings[i]);

@@ -38,7 +38,10 @@ std::string_view to_string(ReasonCode code);
 struct Evidence {
   std::string figure;
   double value = 0;
-  double threshold = 0;
+  double threshold = 0;  ///< 0: it was compared with nothing.
+
+  /// The threshold, and on which side of it the value is: "above 0.9", "below 0.05". Empty without a threshold.
+  std::string limit() const;
 };
 
 /// `gain`: how many times as many steps a second are to be expected, between `low` and `high`.

@@ -48,6 +48,15 @@ TEST(Verdict, OfNoReasonNobodyIsSure) {
   EXPECT_THAT(text, HasSubstr("  the first finding\n  the second one\n"));
 }
 
+TEST(Verdict, SaysOnWhichSideOfItsThresholdAFigureIs) {
+  Verdict verdict{.code = ReasonCode::machine_busy};
+  verdict.evidence = {{"others", 0.34, 0.1}, {"idle", 0.01, 0.05}};
+  EXPECT_THAT(verdict.to_string(), HasSubstr("  others: 0.34, above 0.1\n  idle: 0.01, below 0.05\n"));
+  verdict.evidence = {{"files", 1, 0}};
+  EXPECT_THAT(verdict.to_string(), HasSubstr("  files: 1.00\n"));
+  EXPECT_EQ((Evidence{"steps", 20, 20}).limit(), "exactly 20");
+}
+
 TEST(Verdict, AQueueHasNoOperator) {
   Verdict verdict = full();
   verdict.op = "";

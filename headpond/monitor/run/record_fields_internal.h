@@ -131,6 +131,7 @@ void fields(auto& visit, Is<LoaderStats> auto& x) {
   visit("helped", x.helped);
   visit("memory_in_use", x.memory_in_use);
   visit("memory_peak", x.memory_peak);
+  visit("memory_limit", x.memory_limit);
   visit("memory_free", x.memory_free);
   visit("memory_held", x.memory_held);
   visit("memory_held_peak", x.memory_held_peak);
@@ -206,6 +207,7 @@ void fields(auto& visit, Is<QueuePoint> auto& x) {
 
 void fields(auto& visit, Is<QueueFigures> auto& x) {
   visit("capacity", x.capacity);
+  visit("min_after_dequeue", x.min_after_dequeue);
   visit("size", x.size);
   visit("size_peak", x.size_peak);
   visit("bytes", x.bytes);

@@ -143,15 +143,14 @@ std::string verdict_box(const Verdict& verdict) {
 std::string verdict_html(const Verdict& verdict) {
   std::string rows;
   for (const Evidence& one : verdict.evidence) {
-    const std::string limit = one.threshold != 0 ? fmt::format("{:.3f}", one.threshold) : "";
-    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td class=\"n\">{}</td></tr>\n",
-                        html_escaped(one.figure), one.value, limit);
+    rows += fmt::format("<tr><td>{}</td><td class=\"n\">{:.3f}</td><td>{}</td></tr>\n", html_escaped(one.figure),
+                        one.value, one.limit());
   }
   std::string html = verdict_box(verdict) + waits_bar(verdict);
   if (rows.empty()) return html;
   return html +
-         "<div class=\"scroll\"><table><tr><th>evidence</th><th class=\"n\">value</th><th "
-         "class=\"n\">limit</th></tr>\n" +
+         "<div class=\"scroll\"><table><tr><th>evidence</th><th "
+         "class=\"n\">value</th><th>which is</th></tr>\n" +
          rows + "</table></div>\n";
 }
 
@@ -271,9 +270,12 @@ std::string stages_table(const LoaderStats& stats) {
         seconds_text(1e-9 * stage->totals.refused_ns));
   }
   if (rows.empty()) return "";
-  return fmt::format("<p>Elements took {} at most, {} at the end.</p>\n",
+  const std::string limit = stats.memory_limit > 0 ? fmt::format("; they may take {} (memory)",
+                                                                 bytes_text(static_cast<double>(stats.memory_limit)))
+                                                   : "";
+  return fmt::format("<p>Elements took {} at most, {} at the end{}.</p>\n",
                      bytes_text(static_cast<double>(stats.memory_peak)),
-                     bytes_text(static_cast<double>(stats.memory_in_use))) +
+                     bytes_text(static_cast<double>(stats.memory_in_use)), limit) +
          "<div class=\"scroll\"><table><tr><th>stage</th><th class=\"n\">work items</th><th class=\"n\">ahead at "
          "most</th><th class=\"n\">ready</th><th class=\"n\">largest</th><th class=\"n\">waited for (p50, p99)</th><th "
          "class=\"n\">no room (p50, p99)</th><th class=\"n\">of that no memory</th></tr>\n" +
@@ -287,16 +289,19 @@ std::string queues_table(const RunRecord& run) {
   for (size_t i = 0; i < std::min(all.size(), kMostRows); ++i) {
     const QueueFigures& one = all[i].figures;
     rows += fmt::format(
-        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f}</td><td "
-        "class=\"n\">{:.1f}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>\n",
-        html_escaped(shortened(all[i].name)), one.capacity < 0 ? "none" : fmt::to_string(one.capacity), one.size_peak,
-        one.put_size_mean, one.take_size_mean, bytes_text(static_cast<double>(one.bytes_peak)),
+        "<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{:.1f}</td><td class=\"n\">{:.1f}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td "
+        "class=\"n\">{}</td></tr>\n",
+        html_escaped(shortened(all[i].name)), one.capacity < 0 ? "none" : fmt::to_string(one.capacity),
+        one.min_after_dequeue > 0 ? fmt::to_string(one.min_after_dequeue) : "", one.size_peak, one.put_size_mean,
+        one.take_size_mean, bytes_text(static_cast<double>(one.bytes_peak)),
         waits_text(static_cast<double>(one.starved_ns), one.starved_p50_ns, one.starved_p99_ns),
         waits_text(static_cast<double>(one.full_ns), one.full_p50_ns, one.full_p99_ns));
   }
   if (rows.empty()) return "";
-  return "<div class=\"scroll\"><table><tr><th>queue</th><th class=\"n\">capacity</th><th class=\"n\">most "
-         "inside</th><th class=\"n\">inside after a put</th><th class=\"n\">inside before a take</th><th "
+  return "<div class=\"scroll\"><table><tr><th>queue</th><th class=\"n\">capacity</th><th class=\"n\">minimum "
+         "that stays</th><th class=\"n\">most inside</th><th class=\"n\">inside after a put</th><th class=\"n\">inside "
+         "before a take</th><th "
          "class=\"n\">most bytes</th><th class=\"n\">waits for elements (p50, p99)</th><th class=\"n\">waits for room "
          "(p50, p99)</th></tr>\n" +
          rows + "</table></div>\n";
@@ -317,9 +322,15 @@ std::string memory_table(const RunRecord& run) {
     html += fmt::format("<tr><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{:.1f} %</td></tr>\n",
                         html_escaped(shortened(use.who)), bytes_text(bytes), all > 0 ? 100 * bytes / all : 0);
   }
+  const bool is_counted_twice = !most->memory.empty() && most->memory.back().bytes < 0;
   return html +
          "</table></div>\n<p class=\"soft\">An operator holds the blocks that it allocated; batches that the "
-         "program got are its own; what none of them holds is outside.</p>\n";
+         "program got are its own; what none of them holds is outside" +
+         (is_counted_twice
+              ? ", less than nothing here: some blocks are not written yet, or are in two rows, as a batch "
+                "that lies in a queue"
+              : "") +
+         ".</p>\n";
 }
 
 // What threads took in the whole run.

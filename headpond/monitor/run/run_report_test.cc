@@ -34,7 +34,8 @@ TEST(RunReport, NamesTheReasonTheStageAndTheChange) {
   for (const char* const part :
        {"Why: <b>cpu_bound: ", "Where: <b>map &lt;&amp;&gt;</b>, which takes most of the stage <b>range|map|batch</b>",
         "one processor more (threads = 3)</b>: <b>1.50 times as fast</b>", "waiting: sustained: 50.0 %", "— limits",
-        "0.45 threads at once", "range(9)", "prefers-color-scheme:dark", "@media print", "queue/a/size"}) {
+        "<td class=\"n\">0.900</td><td>above 0.8</td>", "0.45 threads at once", "range(9)", "prefers-color-scheme:dark",
+        "@media print", "queue/a/size"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
 }
@@ -58,7 +59,7 @@ TEST(RunReport, WithoutAReasonItSaysWhatIsKnownAndIsSureOfNothing) {
   run.pipelines[0].verdict.findings = {"a finding", "and where it waits"};
   const std::string html = report_html(run);
   for (const char* const part : {"class=\"verdict open\"", "<p>A finding.</p>", "<p>And where it waits.</p>",
-                                 "waiting 60.0 %", "<td class=\"n\">0.700</td><td class=\"n\"></td>"}) {
+                                 "waiting 60.0 %", "<td class=\"n\">0.700</td><td></td>"}) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("confidence")));
@@ -112,6 +113,18 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
+  EXPECT_THAT(html, Not(HasSubstr("in two rows"))) << "control";
+  run.points[1].memory.back().bytes = -10'000'000;
+  EXPECT_THAT(report_html(run),
+              HasSubstr("outside, less than nothing here: some blocks are not written yet, or are in two rows"));
+}
+
+TEST(RunReport, SaysHowMuchMemoryElementsMayTake) {
+  RunRecord run = run_of(3);
+  run.pipelines[0].loader.memory_peak = 7'000'000;
+  EXPECT_THAT(report_html(run), HasSubstr("Elements took 7.0 MB at most, 0.0 kB at the end.")) << "an old record";
+  run.pipelines[0].loader.memory_limit = 8'000'000;
+  EXPECT_THAT(report_html(run), HasSubstr("0.0 kB at the end; they may take 8.0 MB (memory)."));
 }
 
 TEST(RunReport, ThePlanHasOperatorsWithoutASampleToo) {
@@ -176,9 +189,10 @@ TEST(RunReport, TellsWhatThreadsTook) {
 TEST(RunReport, HasWhatQueuesCounted) {
   RunRecord run = run_of(3);
   EXPECT_THAT(report_html(run), Not(HasSubstr("most inside"))) << "there is none";
-  run.points[0].hand_offs = {{"shuffle", {.capacity = 8, .size_peak = 5}}};
+  run.points[0].hand_offs = {{"shuffle", {.capacity = 8, .min_after_dequeue = 3, .size_peak = 5}}};
   run.points[1].hand_offs = {{"shuffle",
                               {.capacity = 8,
+                               .min_after_dequeue = 3,
                                .size_peak = 7,
                                .bytes_peak = 14'000,
                                .put_size_mean = 6.5,
@@ -186,9 +200,9 @@ TEST(RunReport, HasWhatQueuesCounted) {
                                .starved_ns = 2'000'000'000,
                                .starved_p50_ns = 3'000'000,
                                .starved_p99_ns = 40'000'000}}};
-  EXPECT_THAT(report_html(run),
-              HasSubstr("<td>shuffle</td><td class=\"n\">8</td><td class=\"n\">7</td><td class=\"n\">6.5</td><td "
-                        "class=\"n\">0.2</td>"));
+  EXPECT_THAT(report_html(run), HasSubstr("<td>shuffle</td><td class=\"n\">8</td><td class=\"n\">3</td><td "
+                                          "class=\"n\">7</td><td class=\"n\">6.5</td><td "
+                                          "class=\"n\">0.2</td>"));
   EXPECT_THAT(report_html(run), HasSubstr("2.00 s (3.00 ms, 40.00 ms)"));
 }
 
