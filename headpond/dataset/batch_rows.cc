@@ -16,7 +16,7 @@ int64_t rows_of_batch(const Spec& spec, const Element& element) {
     if (has_after(1, ".row_splits") && spec[i + 1].name == spec[i].name + ".row_splits") {
       return element[i + 1].dim(0) - 1;
     }
-    if (spec[i].name.ends_with(".indices") && has_after(1, ".values") && has_after(2, ".shape") &&
+    if (has_after(1, ".values") && has_after(2, ".shape") && spec[i].name.ends_with(".indices") &&
         element[i + 2].dtype() == DType::i64 && element[i + 2].dim(0) > 0) {
       return element[i + 2].as<int64_t>()[0];
     }

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kMostStartupCalls = 64;
 constexpr int64_t kStalledNs = 60'000'000'000;      // The default of QueueOptions::watchdog.
 constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
+constexpr int64_t kBeforeMachineIsLookedAtNs = 100'000'000;
 
 // The number that follows `name` in a file of /proc, or 0 if the file does not name it.
 int64_t number_in(const char* path, std::string_view name) {
@@ -69,34 +70,39 @@ int64_t Engine::startup_calls() {
   if (first_batch_ns_ == 0) first_batch_ns_ = now;
   if (now - first_batch_ns_ > kLongestStartNs) return 0;
   for (const auto& source : executor_.sources()) {
-    if (!source->is_prefetched) return std::min(1 + source->stats().target, kMostStartupCalls);
+    if (!source->is_prefetched) return std::min(1 + source->target(), kMostStartupCalls);
   }
   return 1;
 }
 
-// Without memory for it the run goes on, and its verdict covers the start as well.
 void Engine::count_call() {
   StepAccount& steps = consumer.steps;
-  int64_t startup = 0;
-  try {
-    if (steps.is_starting()) startup = startup_calls();
-  } catch (const std::bad_alloc&) {
-    startup = 1;
-  }
   const bool starts = steps.is_starting();
-  steps.call_ends(startup);
+  steps.call_ends(starts ? startup_calls() : 0);
+  if (steps.is_starting()) return;
+  if (starts) begin_to_count();
+  if (!was_machine_looked_at_ && consumer.arrived_ns() - first_batch_ns_ > kBeforeMachineIsLookedAtNs)
+    look_at_machine();
+}
+
+// Without memory for it the run goes on, and its verdict covers the start as well.
+void Engine::begin_to_count() {
   try {
-    if (starts && !steps.is_starting()) begin_to_count();
+    for (const StageFigures& stage : stage_figures()) totals_before_[stage.id] = stage.totals;
+    seen_before_ = executor_.seen_in_waits();
   } catch (const std::bad_alloc&) {
     totals_before_.clear();
   }
 }
 
-void Engine::begin_to_count() {
-  for (const StageFigures& stage : stage_figures()) totals_before_[stage.id] = stage.totals;
-  seen_before_ = executor_.seen_in_waits();
-  cpu_before_ = sample_cpu_of(executor_.cpus());
-  swapped_before_ = pages_swapped_in();
+// To read the system's files takes 0.2 ms, which is much of a run that ends after some milliseconds.
+void Engine::look_at_machine() {
+  was_machine_looked_at_ = true;
+  try {
+    swapped_before_ = pages_swapped_in();
+    cpu_before_ = sample_cpu_of(executor_.cpus());
+  } catch (const std::bad_alloc&) {  // Then figures() tells nothing of the machine.
+  }
 }
 
 std::vector<StageFigures> Engine::stage_figures() const {

@@ -60,8 +60,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   }
   /// What next() gives now, once for each answer. `waited_ns`: time that it blocked, or -1.
   void count_answer(int64_t waited_ns, bool with_batch);
-  /// next() gives `batch`: its memory is the program's from now on.
-  void give_to_program(const Element& batch);
+  /// next() gives `batch`: its memory is the program's from now on. `bytes`: bytes_of(batch).
+  void give_to_program(const Element& batch, int64_t bytes);
   /// next() returns. `was_ready`: see Consumer::leave().
   void leave(bool was_ready) { consumer.leave(was_ready); }
   /// try_next() returns, as nothing is ready.
@@ -104,6 +104,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   void count_call() HEADPOND_REQUIRES(engine_state);
   int64_t startup_calls() HEADPOND_REQUIRES(engine_state);
   void begin_to_count() HEADPOND_REQUIRES(engine_state);
+  void look_at_machine() HEADPOND_REQUIRES(engine_state);
   std::vector<StageFigures> stage_figures() const HEADPOND_REQUIRES(engine_state);
   void add_steps(Figures& figures) const HEADPOND_REQUIRES(engine_state);
   void add_threads(Figures& figures) const HEADPOND_REQUIRES(engine_state);
@@ -115,8 +116,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   bool repeats_ = false;       // Figures::repeats.
   bool gives_batches_ = false;
   StatsCell elements_given_, bytes_given_;       // To the program.
-  int64_t unlooked_ = 0;                         // Batches that were given since the last look at what it holds.
-  bool held_much_ = false, was_warned_ = false;  // These three belong to the program's thread.
+  int64_t unlooked_ = 0, unlooked_bytes_ = 0;    // Batches that were given since the last look at what it holds.
+  bool held_much_ = false, was_warned_ = false;  // These four belong to the program's thread.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
   Executor executor_;
@@ -128,6 +129,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   // When the start ended.
   std::map<const void*, StageTotals> totals_before_ HEADPOND_GUARDED_BY(engine_state);
   SeenInWaits seen_before_ HEADPOND_GUARDED_BY(engine_state);
+  // A little later.
+  bool was_machine_looked_at_ HEADPOND_GUARDED_BY(engine_state) = false;
   CpuSample cpu_before_ HEADPOND_GUARDED_BY(engine_state);
   int64_t swapped_before_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int64_t first_batch_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;  // When it was given; 0: not yet.

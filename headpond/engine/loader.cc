@@ -368,14 +368,15 @@ struct Loader::Run {
   }
 
   Result<Batch> give(Element& out) {
-    if (const int64_t size = internal::bytes_of(out); size > *options.memory) {
+    const int64_t size = internal::bytes_of(out);
+    if (size > *options.memory) {
       return fail(ErrorKind::ResourceExhausted,
                   fmt::format("Loader: element {} of epoch {} takes {} bytes, more than the memory of {}", index + 1,
                               epoch, size, *options.memory));
     }
     ++index;
     remember();
-    engine->give_to_program(out);
+    engine->give_to_program(out, size);
     out.set_names(names);
     return Result<Batch>(tl::in_place, std::move(out), static_cast<int64_t>(epoch), index);
   }

@@ -39,6 +39,7 @@ class Tasks final : public WorkSource {
   bool is_blocking() const override { return waits_; }
   bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return left_ == 0; }
   bool is_closed() const override { return false; }
+  int64_t target() const override { return 0; }
   StageStats stats() const override { return {}; }
   const char* trace_name() const override { return "tasks"; }
 

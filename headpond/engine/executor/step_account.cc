@@ -59,13 +59,11 @@ void StepAccount::add(int64_t call_ns, const Work& work) {
 }
 
 WaitKind StepAccount::kind_of_group() const {
-  std::array<float, kGroup> whole = {};
   float longest = 0;
-  for (size_t i = 0; i < in_group_; ++i) {
-    whole[i] = group_[i].call_ns + group_[i].work_ns;
-    longest = std::max(longest, group_[i].call_ns);
-  }
+  for (size_t i = 0; i < in_group_; ++i) longest = std::max(longest, group_[i].call_ns);
   if (longest <= kNoWaitNs) return WaitKind::burst;  // None waited, however long the steps are.
+  std::array<float, kGroup> whole = {};
+  for (size_t i = 0; i < in_group_; ++i) whole[i] = group_[i].call_ns + group_[i].work_ns;
   const auto middle = whole.begin() + static_cast<std::ptrdiff_t>(in_group_ / 2);
   std::nth_element(whole.begin(), middle, whole.begin() + static_cast<std::ptrdiff_t>(in_group_));
   const float least = std::max(kNoWaitNs, kNoWaitShare * *middle);

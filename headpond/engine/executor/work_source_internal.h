@@ -55,6 +55,8 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   virtual bool is_ended() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Nobody takes from it any more.
   virtual bool is_closed() const HEADPOND_REQUIRES(engine_state) = 0;
+  /// How many items it goes ahead.
+  virtual int64_t target() const HEADPOND_REQUIRES(engine_state) = 0;
   virtual StageStats stats() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Lives as long as the process.
   virtual const char* trace_name() const = 0;

@@ -42,6 +42,7 @@ class ReorderBuffer : public ItemMaker {
   bool is_blocking() const HEADPOND_REQUIRES(engine_state) override { return costs_.is_blocking(); }
   bool is_ended() const HEADPOND_REQUIRES(engine_state) override { return ended_; }
   bool is_closed() const HEADPOND_REQUIRES(engine_state) override { return closed_; }
+  int64_t target() const HEADPOND_REQUIRES(engine_state) final;
   StageStats stats() const HEADPOND_REQUIRES(engine_state) override;
   /// The same for buffers that share counters: of all epochs, and of all places where a plan reads one dataset.
   const void* id() const { return account_.id(); }
@@ -89,7 +90,6 @@ class ReorderBuffer : public ItemMaker {
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
   Room room() const HEADPOND_REQUIRES(engine_state);
   int64_t needed_ahead() const HEADPOND_REQUIRES(engine_state);
-  int64_t target() const HEADPOND_REQUIRES(engine_state);
   bool makes_one_ahead() const HEADPOND_REQUIRES(engine_state);
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);
   int64_t bytes_of_item(int64_t elements) const HEADPOND_REQUIRES(engine_state);
