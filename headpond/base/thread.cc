@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/system/address_space.h"
 
 namespace headpond {
 namespace {
@@ -45,11 +46,13 @@ Error HomeProcess::error(std::string_view object) {
           std::string(object) + " was made before fork(); the threads that it waits for run in the parent only"};
 }
 
-Thread::Thread(std::string name, std::function<void()> body)
-    : name_(name), thread_([name = std::move(name), body = std::move(body)]() mutable {
-        set_this_thread_name(std::move(name));
-        body();
-      }) {}
+Thread::Thread(std::string name, std::function<void()> body) : name_(name) {
+  internal::limit_malloc_arenas();
+  thread_ = std::jthread([name = std::move(name), body = std::move(body)]() mutable {
+    set_this_thread_name(std::move(name));
+    body();
+  });
+}
 
 #if defined(HEADPOND_INJECT)
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Compressed text is read inside the Loader's budget: the lines of 64 gzip files of 200 MB each, while the address space is limited to
-512 MiB more than the program has for tiny files. Control: under the same limit a batch that is larger than it fails.
+512 MiB more than the program has for tiny files under a limit. Control: under the same limit a batch that is larger than it fails.
 
   inflated.py PROGRAM [--files 64] [--megabytes 200] [--limit 512]
 """
@@ -45,12 +45,11 @@ def plan(folder, batch_size):
     return path
 
 
-def run(program, path, limit=None):
+def run(program, path, limit, look_every=0.1):
     """(status, result or None, errors, the most address space in bytes)"""
-    bound = (lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))) if limit else None
     command = [program, "run", str(path), "--memory", "64M", "--json"]
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                          preexec_fn=bound) as process:
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))) as process:
         peak = 0
         while process.poll() is None:
             try:
@@ -59,7 +58,7 @@ def run(program, path, limit=None):
                 continue
             if "VmPeak:" in fields:
                 peak = max(peak, int(fields[fields.index("VmPeak:") + 1]) * 1024)
-            time.sleep(0.001 if limit is None else 0.1)
+            time.sleep(look_every)
         out, errors = process.communicate()
     return process.returncode, json.loads(out) if process.returncode == 0 else None, errors, peak
 
@@ -79,7 +78,7 @@ def main():
             each.mkdir()
         write_files(tiny, args.files, 1)
         lines = write_files(large, args.files, args.megabytes)
-        rest = max(run(args.program, plan(tiny, 1024))[3] for _ in range(3))
+        rest = max(run(args.program, plan(tiny, 1024), args.limit * MIB, 0.001)[3] for _ in range(3))
         limit = rest + args.limit * MIB
         status, found, errors, peak = run(args.program, plan(large, 1024), limit)
         assert status == 0, f"status {status}: {errors[-500:]}"

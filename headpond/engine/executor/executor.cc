@@ -6,6 +6,7 @@
 
 #include "headpond/base/cpu.h"
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/system/address_space.h"
 #include "headpond/base/thread.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/executor/executor_internal.h"
@@ -22,7 +23,7 @@ Executor::Executor(EngineLock& lock, Consumer& consumer, MemoryBudget& memory, I
       cpus_(allowed_cpus()),
       threads_(threads),
       shared_(shared ? std::make_unique<SharedThreads::Member>(shared) : nullptr),
-      io_ceiling_(options.io_threads),
+      io_ceiling_(threads_with_stacks(options.io_threads)),
       watch_(lock) {}
 
 void Executor::add(std::shared_ptr<WorkSource> source, const WorkSource* parent) {
