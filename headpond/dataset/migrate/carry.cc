@@ -140,6 +140,7 @@ class Carrier {
     return NewState{.bytes = then.bytes};
   }
   void keep_in_order(const Node& then, const Node& now) {
+    if (!kept_.emplace(&then, &now).second) return;
     if (in_order_then_.contains(&then)) in_order.insert(&now);
     for (size_t i = 0; i < now.facts().inputs.size(); ++i) keep_in_order(then.input(i), now.input(i));
   }
@@ -381,6 +382,7 @@ class Carrier {
   }
 
   const std::set<const Node*>& in_order_then_;
+  std::set<std::pair<const Node*, const Node*>> kept_;  // What keep_in_order() looked at.
 };
 
 }  // namespace

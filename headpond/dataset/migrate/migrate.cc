@@ -42,48 +42,102 @@ std::string_view name_of(MigrationKind kind) {
 // With its draws: another key gives other numbers.
 using OperatorKey = std::pair<std::string, uint64_t>;
 
-void list_operators(const Node& node, std::vector<std::pair<OperatorKey, const Node*>>& all) {
-  for (const Node::Ref& input : node.facts().inputs) list_operators(*input, all);
-  if (node.facts().inputs.empty()) return;
+OperatorKey key_of(const Node& node) {
   uint64_t drawn = 0;
   for (const RandomKey key : node.random_keys({})) drawn = drawn == 0 ? key.value : mix(drawn, key.value);
-  all.push_back({{node.identity(), drawn}, &node});
+  return {node.identity(), drawn};
 }
 
-MigrationStep operator_gone(const Node& node) {
-  if (node.facts().role != Role::filter) return {MigrationKind::dropped, node.title(), "no longer applies"};
+// An operator, or several that are equal, and how often the plan has it: a part counts each time that it is used.
+struct UsedOperator {
+  OperatorKey key;
+  const Node* node;
+  uint64_t uses;
+};
+
+// The operators of a plan from the sources on, those that are equal once. Looks at each node once.
+class UsedOperators {
+ public:
+  explicit UsedOperators(const Node& root) {
+    list(root);
+    uses_[&root] = 1;
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+      for (const Node::Ref& input : (*node)->facts().inputs) add(uses_[input.get()], uses_[*node]);
+    }
+    std::map<OperatorKey, size_t> places;
+    for (const Node* const node : nodes_) {
+      if (node->facts().inputs.empty()) continue;
+      const auto [place, is_new] = places.try_emplace(key_of(*node), all_.size());
+      if (is_new) all_.push_back({place->first, node, 0});
+      add(all_[place->second].uses, uses_[node]);
+    }
+  }
+  std::vector<UsedOperator> take() { return std::move(all_); }
+
+ private:
+  static constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
+
+  static void add(uint64_t& uses, uint64_t more) { uses = std::min(uses + more, kMany); }
+  void list(const Node& node) {
+    if (!uses_.try_emplace(&node, 0).second) return;
+    for (const Node::Ref& input : node.facts().inputs) list(*input);
+    nodes_.push_back(&node);
+  }
+
+  std::vector<const Node*> nodes_;  // Inputs before what uses them.
+  std::map<const Node*, uint64_t> uses_;
+  std::vector<UsedOperator> all_;
+};
+
+std::string times(uint64_t uses) { return uses == 1 ? "" : fmt::format(", {} uses", uses); }
+
+MigrationStep operator_gone(const UsedOperator& gone) {
+  const Node& node = *gone.node;
+  if (node.facts().role != Role::filter) {
+    return {MigrationKind::dropped, node.title(), "no longer applies" + times(gone.uses)};
+  }
   return {MigrationKind::never, node.title(),
-          "no longer applies; samples that it left out before stay out in this epoch"};
+          "no longer applies" + times(gone.uses) + "; samples that it left out before stay out in this epoch"};
 }
 
-MigrationStep operator_anew(const Node& node, const Node* in_place_of) {
-  MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch"};
+MigrationStep operator_anew(const Node& node, uint64_t uses, const Node* in_place_of) {
+  MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch" + times(uses)};
   if (in_place_of != nullptr) step.what += ", replacing " + in_place_of->title();
   if (node.draws()) step.what += "; it draws numbers of its own";
   return step;
 }
 
-// Each operator counts as often as it is there.
+// Takes the uses that both have from both.
+void leave_out_common(std::vector<UsedOperator>& before, std::vector<UsedOperator>& after) {
+  std::map<OperatorKey, UsedOperator*> known;
+  for (UsedOperator& one : before) known[one.key] = &one;
+  for (UsedOperator& one : after) {
+    const auto same = known.find(one.key);
+    if (same == known.end()) continue;
+    const uint64_t common = std::min(one.uses, same->second->uses);
+    one.uses -= common;
+    same->second->uses -= common;
+  }
+}
+
 void say_operators(const Node& then, const Node& now, std::vector<MigrationStep>& steps) {
-  std::vector<std::pair<OperatorKey, const Node*>> before, after;
-  list_operators(then, before);
-  list_operators(now, after);
-  std::map<OperatorKey, int64_t> in_both;
-  for (const auto& [key, node] : after) ++in_both[key];
-  std::vector<const Node*> gone;
-  for (const auto& [key, node] : before) {
-    if (in_both[key]-- <= 0) gone.push_back(node);
+  std::vector<UsedOperator> before = UsedOperators(then).take(), after = UsedOperators(now).take();
+  leave_out_common(before, after);
+  for (UsedOperator& added : after) {
+    const Node& node = *added.node;
+    const bool may_replace = node.facts().role != Role::filter;
+    for (UsedOperator& gone : before) {
+      const uint64_t replaced = std::min(added.uses, gone.uses);
+      if (!may_replace || replaced == 0 || gone.node->facts().op != node.facts().op) continue;
+      steps.push_back(operator_anew(node, replaced, gone.node));
+      added.uses -= replaced;
+      gone.uses -= replaced;
+    }
+    if (added.uses > 0) steps.push_back(operator_anew(node, added.uses, nullptr));
   }
-  for (const auto& [key, added] : after) {
-    if (in_both[key]-- <= 0) continue;
-    const Node& node = *added;
-    const auto other = std::find_if(gone.begin(), gone.end(), [&](const Node* past) {
-      return past->facts().op == node.facts().op && node.facts().role != Role::filter;
-    });
-    steps.push_back(operator_anew(node, other == gone.end() ? nullptr : *other));
-    if (other != gone.end()) gone.erase(other);
+  for (const UsedOperator& gone : before) {
+    if (gone.uses > 0) steps.push_back(operator_gone(gone));
   }
-  for (const Node* node : gone) steps.push_back(operator_gone(*node));
 }
 
 // ---- states

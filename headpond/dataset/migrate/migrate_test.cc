@@ -309,6 +309,48 @@ TEST(Migrate, BetweenEpochsNeedsNoOldPlan) {
   EXPECT_EQ(samples(next), samples(plain));
 }
 
+// Zipped with itself again and again. Each height has another operator if `version` is 0.
+Dataset stacked(int times, int version) {
+  Dataset high = numbers(0, 8);
+  for (int i = 0; i < times; ++i) {
+    const MapOptions options{.name = "first", .version = version != 0 ? version : i};
+    high = zip({high, high}) | map([](int64_t first, int64_t) { return first; }, options);
+  }
+  return high | batch(2);
+}
+
+TEST(Migrate, SaysOnceWhatIsUsedVeryOften) {
+  const auto report = [](int times, int then, int now) {
+    const Changed run(stacked(times, then), stacked(times, now), 2);
+    EXPECT_EQ(run.refused, "");
+    EXPECT_EQ(run.after, ids_from(4, 4));
+    return run.report;
+  };
+  EXPECT_EQ(report(1, 1, 2),
+            "carried  zip(inputs=2) | map(first, version=2): goes on at position 4 of 8\n"
+            "anew     map(first, version=2): applies to the rest of this epoch, replacing map(first, version=1)\n");
+  EXPECT_THAT(report(3, 1, 2), HasSubstr("to the rest of this epoch, 7 uses, replacing map(first, version=1)\n"));
+  EXPECT_THAT(report(3, 1, 0),
+              HasSubstr("anew     map(first, version=0): applies to the rest of this epoch, 4 uses, replacing map("))
+      << "control: the lowest of three";
+  const std::string high = report(12, 1, 2);
+  EXPECT_THAT(high, HasSubstr("this epoch, 4095 uses, replacing map(first, version=1)\n"));
+  EXPECT_EQ(std::ranges::count(high, '\n'), 2);
+}
+
+// Where each use was looked at these would not end.
+TEST(Migrate, OfAPlanThatNoRunCanOpenIsRefusedWithinAnEpoch) {
+  const Dataset low = stacked(1, 1), high = stacked(40, 1);
+  Sequence run(low, {.seed = 7, .epochs = 1});
+  (void)samples(run, 2);
+  const auto refused = migrate(run.state(), low, high);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().to_string(), HasSubstr("a run would open 3298534883327 operators"));
+  (void)samples(run);
+  EXPECT_EQ(migrate(run.state(), high).value().steps,
+            std::vector<MigrationStep>({{MigrationKind::anew, "the plan", "begins with epoch 1"}}));
+}
+
 TEST(Migrate, StatesOfOthersAreRefused) {
   const Dataset a = numbers(0, 4), b = numbers(0, 9);
   Sequence of_a(a, {.seed = 7});

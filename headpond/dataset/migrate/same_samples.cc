@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/migrate/same_samples_internal.h"
@@ -16,10 +19,31 @@ bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
   return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
-bool draws(const Node& node) {
+// What was looked at: a part of a plan may be used many times. Each function that is given one has found nothing there.
+using Seen = std::set<const Node*>;
+using SeenPairs = std::set<std::pair<const Node*, const Node*>>;
+
+bool draws(const Node& node, Seen& seen) {
+  if (!seen.insert(&node).second) return false;
   const auto& inputs = node.facts().inputs;
   return node.draws() ||
-         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return draws(*input); });
+         std::any_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return draws(*input, seen); });
+}
+
+bool are_same(const Node& a, const Node& b, SeenPairs& seen) {
+  const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
+  if (&a == &b || !seen.emplace(&a, &b).second) return true;
+  return a.identity() == b.identity() && a.facts().is_of_library == b.facts().is_of_library &&
+         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
+                    [&](const Node::Ref& x, const Node::Ref& y) { return are_same(*x, *y, seen); });
+}
+
+bool gives_samples(const Node& node, Seen& seen) {
+  if (!seen.insert(&node).second) return true;
+  const Role role = node.facts().role;
+  const auto& inputs = node.facts().inputs;
+  return role != Role::batch && role != Role::rebatch && role != Role::unbatch &&
+         std::all_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return gives_samples(*input, seen); });
 }
 
 // Which sample is at a position follows from arguments, draws and the inputs' slots alone.
@@ -57,49 +81,22 @@ void add_sources(const Node& node, std::string& text) {
   for (const Node::Ref& input : node.facts().inputs) add_sources(*input, text);
 }
 
-template <class F>
-void for_each_source(const Node& node, const F& f) {
-  if (node.facts().inputs.empty()) return f(node);
-  for (const Node::Ref& input : node.facts().inputs) for_each_source(*input, f);
+// Those that are one object once.
+void collect_sources(const Node& node, Seen& seen, std::vector<const Node*>& sources) {
+  if (!seen.insert(&node).second) return;
+  if (node.facts().inputs.empty()) sources.push_back(&node);
+  for (const Node::Ref& input : node.facts().inputs) collect_sources(*input, seen, sources);
+}
+std::vector<const Node*> collected_sources(const Node& node) {
+  Seen seen;
+  std::vector<const Node*> sources;
+  collect_sources(node, seen, sources);
+  return sources;
 }
 
-}  // namespace
-
-bool is_library_op(const Node& node, std::string_view op) {
-  return node.facts().is_of_library && node.facts().op == op;
-}
-
-bool are_same(const Node& a, const Node& b) {
-  const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
-  if (&a == &b) return true;
-  return a.identity() == b.identity() && a.facts().is_of_library == b.facts().is_of_library &&
-         std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
-                    [](const Node::Ref& x, const Node::Ref& y) { return are_same(*x, *y); });
-}
-
-bool is_stateless(const Node& node) {
-  return dynamic_cast<const Pointwise*>(&node) != nullptr || node.facts().role == Role::hint;
-}
-
-bool gives_samples(const Node& node) {
-  const Role role = node.facts().role;
-  const auto& inputs = node.facts().inputs;
-  return role != Role::batch && role != Role::rebatch && role != Role::unbatch &&
-         std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return gives_samples(*input); });
-}
-
-bool keeps_positions(const Node& node) {
-  static constexpr std::array kOps =
-      std::to_array<std::string_view>({"assert_cardinality", "enumerate", "ignore_errors"});
-  if (node.iterates() || node.facts().inputs.size() != 1) return false;
-  // Below a cache each epoch is the first.
-  if (node.facts().role == Role::store) return !draws(node.input());
-  return is_stateless(node) || is_one_of(kOps, node);
-}
-
-std::string samples_differ(const Node& then, const Node& now) {
+std::string samples_differ(const Node& then, const Node& now, SeenPairs& seen) {
   const Node &a = past_one_to_one(then), &b = past_one_to_one(now);
-  if (are_same(a, b)) return "";
+  if (!seen.emplace(&a, &b).second || internal::are_same(a, b)) return "";
   const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
   if (of_a.empty() || of_b.empty()) return difference(a, b);
   if (a.identity() != b.identity() || a.facts().is_of_library != b.facts().is_of_library) return difference(a, b);
@@ -107,7 +104,7 @@ std::string samples_differ(const Node& then, const Node& now) {
     return fmt::format("what {} has at a position may depend on its input, which has changed", b.title());
   }
   for (size_t i = 0; i < of_a.size(); ++i) {
-    if (std::string why = samples_differ(*of_a[i], *of_b[i]); !why.empty()) {
+    if (std::string why = samples_differ(*of_a[i], *of_b[i], seen); !why.empty()) {
       return fmt::format("{} has another input: {}", b.title(), why);
     }
   }
@@ -119,6 +116,41 @@ std::string samples_differ(const Node& then, const Node& now) {
   return "";
 }
 
+}  // namespace
+
+bool is_library_op(const Node& node, std::string_view op) {
+  return node.facts().is_of_library && node.facts().op == op;
+}
+
+bool are_same(const Node& a, const Node& b) {
+  SeenPairs seen;
+  return are_same(a, b, seen);
+}
+
+bool is_stateless(const Node& node) {
+  return dynamic_cast<const Pointwise*>(&node) != nullptr || node.facts().role == Role::hint;
+}
+
+bool gives_samples(const Node& node) {
+  Seen seen;
+  return gives_samples(node, seen);
+}
+
+bool keeps_positions(const Node& node) {
+  static constexpr std::array kOps =
+      std::to_array<std::string_view>({"assert_cardinality", "enumerate", "ignore_errors"});
+  if (node.iterates() || node.facts().inputs.size() != 1) return false;
+  // Below a cache each epoch is the first.
+  Seen seen;
+  if (node.facts().role == Role::store) return !draws(node.input(), seen);
+  return is_stateless(node) || is_one_of(kOps, node);
+}
+
+std::string samples_differ(const Node& then, const Node& now) {
+  SeenPairs seen;
+  return samples_differ(then, now, seen);
+}
+
 std::string sources_of(const Node& node) {
   std::string text;
   add_sources(node, text);
@@ -126,16 +158,16 @@ std::string sources_of(const Node& node) {
 }
 
 std::string changed_source(const Node& then, const Node& now) {
-  std::string changed;
-  for_each_source(now, [&](const Node& b) {
-    for_each_source(then, [&](const Node& a) {
-      const auto &of_a = a.facts(), &of_b = b.facts();
-      if (of_a.op != of_b.op || of_a.location.empty() || of_a.location != of_b.location) return;
-      if (a.identity() == b.identity() || !changed.empty()) return;
-      changed = fmt::format("{} was {} when the state was saved", b.title_with_data(), a.title_with_data());
-    });
-  });
-  return changed;
+  const std::vector<const Node*> before = collected_sources(then);
+  for (const Node* const b : collected_sources(now)) {
+    for (const Node* const a : before) {
+      const auto &of_a = a->facts(), &of_b = b->facts();
+      if (of_a.op != of_b.op || of_a.location.empty() || of_a.location != of_b.location) continue;
+      if (a->identity() == b->identity()) continue;
+      return fmt::format("{} was {} when the state was saved", b->title_with_data(), a->title_with_data());
+    }
+  }
+  return "";
 }
 
 std::string chain_of(const Node& node) {

@@ -57,6 +57,26 @@ TEST(SameSamples, NoticeOtherDataUnderTheSameName) {
   EXPECT_THAT(differ(three | shuffle(), four | shuffle()), HasSubstr("files=3"));
 }
 
+// Where each use was looked at this would not end.
+TEST(SameSamples, LooksAtEachNodeOnceHoweverOftenItIsUsed) {
+  const auto stacked = [](int64_t count, const std::string& name) {
+    Dataset high = range(count) | shuffle();
+    for (int i = 0; i < 40; ++i) {
+      high = zip({high, high}) | map([](int64_t first, int64_t) { return first; }, {.name = name});
+    }
+    return high;
+  };
+  const Dataset one = stacked(9, "a"), same = stacked(9, "a"), renamed = stacked(9, "b"), other = stacked(8, "a");
+  EXPECT_TRUE(are_same(*one.node(), *same.node()));
+  EXPECT_FALSE(are_same(*one.node(), *renamed.node())) << "control";
+  EXPECT_EQ(differ(one, renamed), "");
+  EXPECT_THAT(differ(one, other), HasSubstr("shuffle(window=all) has another input")) << "control";
+  EXPECT_TRUE(gives_samples(*one.node()));
+  EXPECT_FALSE(gives_samples(*zip({one | batch(2), one | batch(2)}).node())) << "control";
+  EXPECT_FALSE(keeps_positions(*(one | cache()).node())) << "it draws";
+  EXPECT_EQ(changed_source(*one.node(), *other.node()), "");
+}
+
 TEST(SameSamples, AreThoseOfEqualTrees) {
   const auto tree = [](int64_t count) { return concatenate({range(3), range(5) | take(count)}) | batch(2); };
   EXPECT_TRUE(are_same(*tree(2).node(), *tree(2).node()));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "headpond/dataset/bases/batching.h"
@@ -35,6 +36,14 @@ class WindowElements final : public Node {
  private:
   const std::vector<Element> elements_;
 };
+
+// Nodes in `seen` have none.
+bool has_opaque(const Node& node, std::set<const Node*>& seen) {
+  if (!seen.insert(&node).second) return false;
+  const auto& inputs = node.facts().inputs;
+  return node.facts().opaque ||
+         std::any_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return has_opaque(*input, seen); });
+}
 
 }  // namespace
 
@@ -119,9 +128,8 @@ Role role_of(const Dataset& dataset) {
 }
 
 bool has_opaque(const Node& node) {
-  const auto& inputs = node.facts().inputs;
-  return node.facts().opaque ||
-         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return has_opaque(*input); });
+  std::set<const Node*> seen;
+  return has_opaque(node, seen);
 }
 
 }  // namespace headpond::internal

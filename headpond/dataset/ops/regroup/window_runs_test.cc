@@ -25,6 +25,18 @@ TEST(WindowOf, GivesItsElements) {
   EXPECT_TRUE(has_opaque(*(window | filter([](int64_t) { return true; }) | batch(2)).node()));
 }
 
+TEST(HasOpaque, LooksAtEachNodeOnceHoweverOftenItIsUsed) {
+  const auto stacked = [](const std::string& name) {
+    Dataset high = window_of({{"", DType::i64, {}}}, numbers(3)) | filter([](int64_t) { return true; }, {.name = name});
+    for (int i = 0; i < 40; ++i) {
+      high = zip({high, high}) | map([](int64_t first, int64_t) { return first; }, {.name = "first"});
+    }
+    return high;
+  };
+  EXPECT_FALSE(has_opaque(*stacked("all").node()));
+  EXPECT_TRUE(has_opaque(*stacked("").node())) << "control";
+}
+
 TEST(WindowRuns, CloseAfterTheLastElement) {
   const Dataset all = window_of({{"", DType::i64, {}}}, numbers(3));
   const auto make = [&] { return all; };
