@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A Loader in the worker processes of DataLoader and of torchdata's StatefulDataLoader."""
+import copy
 import json
 import os
 import subprocess
@@ -375,7 +376,41 @@ def test_what_moves_them():
         table.begin(44, 2, 0)
 
 
+def worker_of(table):
+    """As a worker that is forked now has it."""
+    return copy.copy(table)
+
+
+def test_a_worker_that_begins_after_a_move_reads_what_its_others_read():
+    table = SharedEpochs()
+    early, late = worker_of(table), worker_of(table)
+    assert early.begin(11, 2, 0)[0] == 0
+    table.move(5)
+    assert late.begin(11, 2, 1)[0] == 0
+    assert [worker_of(table).begin(11, 2, worker)[0] for worker in (1, 0)] == [5, 5], "forked since then, with the same seed"
+    assert late.begin(22, 2, 1)[0] == 6, "a persistent worker goes on with all"
+    alone = worker_of(table)
+    table.move(8)
+    assert alone.begin(33, 2, 0)[0] == 8, "control: none has begun its iteration"
+
+
+def test_a_worker_of_a_refused_iteration_is_refused_after_a_move_too():
+    table = SharedEpochs()
+    table.move(0, is_begin=False)
+    early, late = worker_of(table), worker_of(table)
+    with pytest.raises(hp.FailedPreconditionError, match="middle of an epoch"):
+        early.begin(11, 2, 0)
+    assert table.after_workers() is None
+    table.move(1)
+    with pytest.raises(hp.FailedPreconditionError, match="middle of an epoch"):
+        late.begin(11, 2, 1)
+    assert [worker_of(table).begin(22, 2, worker) for worker in (0, 1)] == [(1, True), (1, False)]
+    assert table.after_workers() == 2
+
+
 def test_the_table_stays_small():
     table = SharedEpochs()
-    for epoch in range(40):
+    for epoch in range(80):
+        if epoch == 40:
+            table.move(epoch)
         assert {table.begin(2**63 + epoch, 1000, worker)[0] for worker in range(1000)} == {epoch}
