@@ -40,7 +40,7 @@ class HomeProcess {
 };
 
 /// A joinable thread with a name; the destructor joins. The body must not throw (the program would end). Where the
-/// address space is limited, the constructor also limits what malloc reserves for threads, for the whole process: see
+/// address space is limited, the first one also limits what malloc reserves for threads, for the whole process: see
 /// limit_malloc_arenas() in base/system/address_space.h.
 class Thread {
  public:

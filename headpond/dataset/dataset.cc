@@ -98,9 +98,8 @@ class PlanText {
 
 // The nodes of a dataset, each once, inputs first. A run opens a part once for each use: in zips of a dataset with
 // itself, stacked high, so often that it would never begin. Throws where that is beyond all doubt. Inputs of
-// concatenate count as those of zip: with positions all of them are bound at once. Those of streams are opened one
-// after the other, but such a run has as many openings, and what looks at plans (accounts, places of errors) takes each
-// use by itself; repeat() says the same with one.
+// concatenate count like those of zip: each use is opened by itself, all at once if it has positions. To repeat one
+// input there is repeat(), which counts once.
 class AllNodes {
  public:
   explicit AllNodes(const Node& root) {

@@ -251,23 +251,26 @@ void Engine::count_answer(int64_t waited_ns, bool with_batch) {
 void Engine::give_to_program(const Element& batch, int64_t bytes) {
   if (!kCounts) return;
   elements_given_.add(gives_batches_ ? rows_of_batch(dataset_.spec(), batch) : 1);
+  int64_t all = bytes, of_blocks = 0;
   for (size_t i = 0; i < batch.size(); ++i) {
     if (Buffer* const block = batch[i].owner()) {
       accounts.program().take(*block);
+      of_blocks += static_cast<int64_t>(block->size());
     } else {
-      bytes += static_cast<int64_t>(batch[i].byte_size());
+      all += static_cast<int64_t>(batch[i].byte_size());
     }
   }
-  bytes_given_.add(bytes);
-  look_at_held(bytes);
+  bytes_given_.add(all);
+  look_at_held(all, std::max(all, of_blocks));
 }
 
-// After each large batch and some of the others. Of a batch that is a part of larger blocks the program holds these.
-void Engine::look_at_held(int64_t batch_bytes) {
-  constexpr int64_t kLarge = 64, kSeldom = 64, kSome = 4;
-  unlooked_bytes_ += batch_bytes;
-  const bool is_due = ++unlooked_ >= kSeldom || unlooked_bytes_ >= memory.bytes() / kLarge;
-  if (options.run_ahead == 0 || !is_due) return;
+// When the program got so much that it may hold more than before, and often while it holds much, as it may have let go.
+void Engine::look_at_held(int64_t batch_bytes, int64_t block_bytes) {
+  constexpr int64_t kLarge = 64, kSeldom = 16, kSome = 4;
+  if (options.run_ahead == 0) return;
+  unlooked_bytes_ += block_bytes;
+  const bool is_due = unlooked_bytes_ >= memory.bytes() / kLarge || (held_much_ && ++unlooked_ >= kSeldom);
+  if (!is_due) return;
   unlooked_ = unlooked_bytes_ = 0;
   const int64_t held = accounts.program().bytes(), batches = held / std::max(batch_bytes, int64_t{1});
   const bool is_much = held > memory.bytes() / 2;

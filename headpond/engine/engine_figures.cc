@@ -20,6 +20,7 @@ constexpr int64_t kMostStartupCalls = 64;
 constexpr int64_t kStalledNs = 60'000'000'000;      // The default of QueueOptions::watchdog.
 constexpr int64_t kLongestStartNs = 1'000'000'000;  // After the first batch.
 constexpr int64_t kBeforeMachineIsLookedAtNs = 100'000'000;
+constexpr double kLeastLook = 1;  // Seconds: the system counts in steps of 10 ms.
 
 // The number that follows `name` in a file of /proc, or 0 if the file does not name it.
 int64_t number_in(const char* path, std::string_view name) {
@@ -31,10 +32,11 @@ int64_t number_in(const char* path, std::string_view name) {
   return 0;
 }
 
-// Pages that the machine read back from swap, if memory of this process lies there.
-int64_t pages_swapped_in() {
-  return number_in("/proc/self/status", "VmSwap:") > 0 ? number_in("/proc/vmstat", "pswpin") : 0;
-}
+// Pages that the machine has read back from swap.
+int64_t pages_swapped_in() { return number_in("/proc/vmstat", "pswpin"); }
+
+// Whether memory of this process lies in swap.
+bool is_swapped() { return number_in("/proc/self/status", "VmSwap:") > 0; }
 
 TaskTimes since(TaskTimes now, const TaskTimes& before) {
   now.tasks -= before.tasks;
@@ -95,7 +97,7 @@ void Engine::begin_to_count() {
   }
 }
 
-// To read the system's files takes 0.2 ms, which is much of a run that ends after some milliseconds.
+// Reading the system's files takes 0.2 ms, too much for a run of a few milliseconds.
 void Engine::look_at_machine() {
   was_machine_looked_at_ = true;
   try {
@@ -143,7 +145,7 @@ void Engine::add_threads(Figures& figures) const {
   figures.processors = cpu_count();
   figures.threads = executor_.worker_count();
   figures.io_threads = executor_.io_threads();
-  figures.io_ceiling = options.io_threads;
+  figures.io_ceiling = executor_.io_ceiling();
   figures.run_ahead = options.run_ahead;
   const SeenInWaits& seen = executor_.seen_in_waits();
   const double ns = seen.ns - seen_before_.ns;
@@ -166,12 +168,12 @@ void Engine::add_threads(Figures& figures) const {
 
 void Engine::add_machine(Figures& figures, const CpuSample& now) const {
   const double passed = 1e-9 * static_cast<double>(now.wall_ns - cpu_before_.wall_ns);
-  if (cpu_before_.wall_ns == 0 || passed <= 0 || now.all_s <= 0) return;
+  if (cpu_before_.wall_ns == 0 || passed < kLeastLook || now.all_s <= 0) return;
   const double stolen = (now.stolen_s - cpu_before_.stolen_s) / passed;
   const double throttled = (now.throttled_s - cpu_before_.throttled_s) / passed;
   const double used = (now.all_s - cpu_before_.all_s) / passed;
   figures.others = other_cores(cpu_before_, now) + stolen + throttled;
-  figures.swapped_per_s = static_cast<double>(std::max<int64_t>(pages_swapped_in() - swapped_before_, 0)) / passed;
+  if (is_swapped()) figures.swapped_per_s = static_cast<double>(pages_swapped_in() - swapped_before_) / passed;
   figures.idle = std::max(static_cast<double>(executor_.cpus().size()) - used - stolen - throttled, 0.0);
 }
 

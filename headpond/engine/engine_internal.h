@@ -60,7 +60,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   }
   /// What next() gives now, once for each answer. `waited_ns`: time that it blocked, or -1.
   void count_answer(int64_t waited_ns, bool with_batch);
-  /// next() gives `batch`: its memory is the program's from now on. `bytes`: bytes_of(batch).
+  /// next() gives `batch`: its memory is the program's from now on. `bytes`: those of
+  /// its blocks, without values inside the element.
   void give_to_program(const Element& batch, int64_t bytes);
   /// next() returns. `was_ready`: see Consumer::leave().
   void leave(bool was_ready) { consumer.leave(was_ready); }
@@ -108,15 +109,15 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::vector<StageFigures> stage_figures() const HEADPOND_REQUIRES(engine_state);
   void add_steps(Figures& figures) const HEADPOND_REQUIRES(engine_state);
   void add_threads(Figures& figures) const HEADPOND_REQUIRES(engine_state);
-  void look_at_held(int64_t batch_bytes);
+  void look_at_held(int64_t batch_bytes, int64_t block_bytes);
   void add_machine(Figures& figures, const CpuSample& now) const HEADPOND_REQUIRES(engine_state);
 
   const Dataset dataset_;      // Nodes live as long as threads do.
   std::vector<Dataset> kept_;  // Belongs to the program's thread.
   bool repeats_ = false;       // Figures::repeats.
   bool gives_batches_ = false;
-  StatsCell elements_given_, bytes_given_;       // To the program.
-  int64_t unlooked_ = 0, unlooked_bytes_ = 0;    // Batches that were given since the last look at what it holds.
+  StatsCell elements_given_, bytes_given_;     // To the program.
+  int64_t unlooked_ = 0, unlooked_bytes_ = 0;  // Batches, and bytes of their blocks, since what it holds was looked at.
   bool held_much_ = false, was_warned_ = false;  // These four belong to the program's thread.
   const HomeProcess home_;
   std::shared_ptr<Engine> self_;
@@ -129,7 +130,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   // When the start ended.
   std::map<const void*, StageTotals> totals_before_ HEADPOND_GUARDED_BY(engine_state);
   SeenInWaits seen_before_ HEADPOND_GUARDED_BY(engine_state);
-  // A little later.
+  // Taken by the first call that begins 0.1 s or more after the first batch, once the start has ended.
   bool was_machine_looked_at_ HEADPOND_GUARDED_BY(engine_state) = false;
   CpuSample cpu_before_ HEADPOND_GUARDED_BY(engine_state);
   int64_t swapped_before_ HEADPOND_GUARDED_BY(engine_state) = 0;

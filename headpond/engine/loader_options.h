@@ -20,7 +20,8 @@ struct LoaderOptions {
   /// (with_options), else one for each processor that the process may use.
   int threads = -1;
   /// Most threads for operators that wait: those declared blocking and, unless `threads` is 1, those whose waiting is
-  /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0.
+  /// detected. Threads are started when needed. 1 to 4,096; 0 only if `threads` is 0. Where the address space is
+  /// limited (RLIMIT_AS), no more than have their stacks in a quarter of it.
   int io_threads = 256;
   /// Most bytes of elements that are being made, are ready, or are held by the program; at the limit nothing more is
   /// made ahead, and only one batch is while the program holds more than half of it, with one warning in the log. It is

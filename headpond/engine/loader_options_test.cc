@@ -263,6 +263,28 @@ TEST(LoaderOptions, ACacheLeavesMemoryForWhatIsMadeAhead) {
   EXPECT_LT(*made, 200 + 600) << "some of it is";
 }
 
+// Each of them is too small to be looked at by itself.
+TEST(LoaderOptions, SmallBatchesThatTheProgramHoldsCountTogether) {
+  constexpr int64_t kRow = 65'536, kMemory = 200 * kRow;
+  const auto large = [](int64_t x) {
+    const std::vector<int64_t> row(kRow / 8, x);
+    return Tensor::from(std::span<const int64_t>(row), {kRow / 8});
+  };
+  const LogSink before = set_log_sink([](LogLevel, std::string_view) {});
+  Loader loader(range(300) | map(large, {.output = {{"", DType::i64, {kRow / 8}}}}),
+                {.threads = 2, .memory = kMemory, .consumer_helps = false});
+  const auto target = [&] { return loader.stats().stages.at(0).target; };
+  std::vector<Batch> held;
+  for (int i = 0; i < 60; ++i) held.push_back(loader.next().value());
+  EXPECT_GT(target(), 1) << "control: less than a third is held";
+  for (int i = 0; i < 60; ++i) held.push_back(loader.next().value());
+  EXPECT_EQ(target(), 1);
+  held.clear();
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(loader.next());
+  EXPECT_GT(target(), 1);
+  set_log_sink(before);
+}
+
 TEST(LoaderOptions, OneBatchIsMadeAheadWhileTheProgramHoldsHalfOfTheMemory) {
   constexpr int64_t kRow = 65'536, kMemory = 60 * kRow;
   std::mutex mu;

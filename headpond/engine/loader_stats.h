@@ -150,7 +150,8 @@ struct LoaderStats {
   /// Bytes of elements that are being made, are ready, or are held by the program; of all Loaders with these Resources.
   int64_t memory_in_use = 0;
   int64_t memory_peak = 0;
-  int64_t memory_limit = 0;  ///< How many it may be: LoaderOptions::memory, or what a Loader takes that is told none.
+  /// The most that memory_in_use may be, see LoaderOptions::memory; of all Loaders with these Resources.
+  int64_t memory_limit = 0;
   /// Bytes of blocks that are kept for later elements. Loaders with the same Resources, or the same pool
   /// (LoaderOptions::pool), count an equal part each. How often a block was used again is counted by a pool of your own
   /// (BufferPoolStats::reuses).

@@ -48,8 +48,10 @@ void add_verdict(nb::module_& module) {
       .def_ro("figure", &Evidence::figure)
       .def_ro("value", &Evidence::value)
       .def_ro("threshold", &Evidence::threshold)
+      .def("limit", &Evidence::limit)
       .def("__repr__", [](const Evidence& self) {
-        return fmt::format("Evidence({}: {:.3g}, threshold {:.3g})", self.figure, self.value, self.threshold);
+        const std::string limit = self.limit();
+        return fmt::format("Evidence({}: {:.3g}{}{})", self.figure, self.value, limit.empty() ? "" : ", ", limit);
       });
   nb::class_<Change>(module, "Change")
       .def_ro("what", &Change::what)

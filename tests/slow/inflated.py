@@ -78,7 +78,9 @@ def main():
             each.mkdir()
         write_files(tiny, args.files, 1)
         lines = write_files(large, args.files, args.megabytes)
-        rest = max(run(args.program, plan(tiny, 1024), args.limit * MIB, 0.001)[3] for _ in range(3))
+        at_rest = [run(args.program, plan(tiny, 1024), args.limit * MIB, 0.001) for _ in range(3)]
+        assert all(status == 0 for status, *_ in at_rest), f"tiny files: {at_rest[0][2][-500:]}"
+        rest = max(peak for *_, peak in at_rest)
         limit = rest + args.limit * MIB
         status, found, errors, peak = run(args.program, plan(large, 1024), limit)
         assert status == 0, f"status {status}: {errors[-500:]}"

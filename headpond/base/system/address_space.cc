@@ -4,13 +4,12 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
+#include <mutex>
 #include <string_view>
-
-#include "headpond/base/cpu.h"
 
 namespace headpond::internal {
 namespace {
@@ -34,16 +33,20 @@ std::optional<uint64_t> address_space_limit() {
 
 std::optional<int> arenas_within(uint64_t limit, int processors) {
   const uint64_t arenas = std::max<uint64_t>(limit / 8 / kArenaBytes, 1);
-  if (arenas >= static_cast<uint64_t>(processors) * kArenasPerProcessor) return std::nullopt;
+  if (arenas >= static_cast<uint64_t>(std::max(processors, 1)) * kArenasPerProcessor) return std::nullopt;
   return static_cast<int>(arenas);
 }
 
 void limit_malloc_arenas() {
 #if defined(__GLIBC__)
-  static std::atomic<uint64_t> seen = 0;
-  const auto limit = address_space_limit();
-  if (!limit || seen.exchange(*limit, std::memory_order_relaxed) == *limit || environment_limits_arenas()) return;
-  if (const auto arenas = arenas_within(*limit, cpu_count())) (void)mallopt(M_ARENA_MAX, *arenas);
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const auto limit = address_space_limit();
+    if (!limit || environment_limits_arenas()) return;
+    // Those of the machine, as malloc counts them: no control group's quota.
+    const auto processors = static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN));
+    if (const auto arenas = arenas_within(*limit, processors)) (void)mallopt(M_ARENA_MAX, *arenas);
+  });
 #endif
 }
 

@@ -11,13 +11,16 @@ namespace headpond::internal {
 std::optional<uint64_t> address_space_limit();
 
 /// How many arenas malloc may have, so that they take at most an eighth of `limit`, but at least one; nullopt: it has
-/// no more anyway on a machine with so many processors. glibc reserves 64 MiB for each, however little is in use.
+/// no more anyway on a machine with so many processors. glibc reserves 64 MiB for each, however little is in use, and
+/// has at most 8 for each processor.
 std::optional<int> arenas_within(uint64_t limit, int processors);
 
-/// Changes a setting of the whole process: where the address space is limited, glibc's malloc gets at most
-/// arenas_within() arenas from now on (M_ARENA_MAX); those that it has stay. Once for each limit. Does nothing without
-/// a limit, and where MALLOC_ARENA_MAX or GLIBC_TUNABLES of the environment says how many there are. Without it, a few
-/// threads would reserve all of the address space, and malloc and mmap fail.
+/// Changes a setting of the whole process, at its first call: where the address space is limited then, glibc's malloc
+/// gets at most arenas_within() arenas (M_ARENA_MAX), unless it has as many. glibc fixes their number once: where other
+/// threads have made it do so before, this has no effect. Does nothing without a limit, and where MALLOC_ARENA_MAX or
+/// GLIBC_TUNABLES of the environment says how many there are. Without it, a few threads would reserve all of the
+/// address space, and malloc and mmap fail. Why it is done:
+/// docs/decisions/0015-malloc-arenas-where-memory-is-limited.md.
 void limit_malloc_arenas();
 
 /// What a thread maps for its stack: the system's size (`ulimit -s`), as functions of users run on it.

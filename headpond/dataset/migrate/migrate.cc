@@ -48,7 +48,7 @@ OperatorKey key_of(const Node& node) {
   return {node.identity(), drawn};
 }
 
-// An operator, or several that are equal, and how often the plan has it: a part counts each time that it is used.
+// An operator, equal ones together, and the number of its uses: an input that is used twice counts twice.
 struct UsedOperator {
   OperatorKey key;
   const Node* node;
@@ -89,26 +89,26 @@ class UsedOperators {
   std::vector<UsedOperator> all_;
 };
 
-std::string times(uint64_t uses) { return uses == 1 ? "" : fmt::format(", {} uses", uses); }
+std::string uses_text(uint64_t uses) { return uses == 1 ? "" : fmt::format(", {} uses", uses); }
 
 MigrationStep operator_gone(const UsedOperator& gone) {
   const Node& node = *gone.node;
   if (node.facts().role != Role::filter) {
-    return {MigrationKind::dropped, node.title(), "no longer applies" + times(gone.uses)};
+    return {MigrationKind::dropped, node.title(), "no longer applies" + uses_text(gone.uses)};
   }
   return {MigrationKind::never, node.title(),
-          "no longer applies" + times(gone.uses) + "; samples that it left out before stay out in this epoch"};
+          "no longer applies" + uses_text(gone.uses) + "; samples that it left out before stay out in this epoch"};
 }
 
 MigrationStep operator_anew(const Node& node, uint64_t uses, const Node* in_place_of) {
-  MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch" + times(uses)};
+  MigrationStep step{MigrationKind::anew, node.title(), "applies to the rest of this epoch" + uses_text(uses)};
   if (in_place_of != nullptr) step.what += ", replacing " + in_place_of->title();
   if (node.draws()) step.what += "; it draws numbers of its own";
   return step;
 }
 
 // Takes the uses that both have from both.
-void leave_out_common(std::vector<UsedOperator>& before, std::vector<UsedOperator>& after) {
+void remove_common_uses(std::vector<UsedOperator>& before, std::vector<UsedOperator>& after) {
   std::map<OperatorKey, UsedOperator*> known;
   for (UsedOperator& one : before) known[one.key] = &one;
   for (UsedOperator& one : after) {
@@ -122,7 +122,7 @@ void leave_out_common(std::vector<UsedOperator>& before, std::vector<UsedOperato
 
 void say_operators(const Node& then, const Node& now, std::vector<MigrationStep>& steps) {
   std::vector<UsedOperator> before = UsedOperators(then).take(), after = UsedOperators(now).take();
-  leave_out_common(before, after);
+  remove_common_uses(before, after);
   for (UsedOperator& added : after) {
     const Node& node = *added.node;
     const bool may_replace = node.facts().role != Role::filter;

@@ -19,7 +19,7 @@ bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
   return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
-// What was looked at: a part of a plan may be used many times. Each function that is given one has found nothing there.
+// Nodes that were visited: a part of a plan may be used many times. One that comes again has no say any more.
 using Seen = std::set<const Node*>;
 using SeenPairs = std::set<std::pair<const Node*, const Node*>>;
 

@@ -73,6 +73,8 @@ class Executor {
   const std::vector<int>& cpus() const { return cpus_; }
   bool has_workers() const HEADPOND_REQUIRES(engine_state) { return !workers_.empty(); }
   int io_threads() const HEADPOND_REQUIRES(engine_state) { return static_cast<int>(io_workers_.size()); }
+  /// How many of these there may be: fewer than LoaderOptions::io_threads where the system has no room for more.
+  int io_ceiling() const HEADPOND_REQUIRES(engine_state) { return io_ceiling_; }
   /// After the start: the workers that the system gave. Before it: threads().
   int worker_count() const HEADPOND_REQUIRES(engine_state) {
     return started_ ? static_cast<int>(workers_.size()) : threads_;

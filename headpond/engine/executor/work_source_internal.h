@@ -55,7 +55,7 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   virtual bool is_ended() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Nobody takes from it any more.
   virtual bool is_closed() const HEADPOND_REQUIRES(engine_state) = 0;
-  /// How many items it goes ahead.
+  /// Most items that it makes ahead of its consumer.
   virtual int64_t target() const HEADPOND_REQUIRES(engine_state) = 0;
   virtual StageStats stats() const HEADPOND_REQUIRES(engine_state) = 0;
   /// Lives as long as the process.

@@ -269,7 +269,7 @@ Holds interpreters_lock(const Question& q) {
   const double most = std::abs(run - 1) < kOneThread ? kFewWaits : kWaits;
   if (waits <= most) return std::nullopt;
   return Finding{.evidence = {{"share of tasks in which they wait for the interpreter's lock", waits, most},
-                              {"threads' worth that computes, the step too; the lock lets one", run, 0}},
+                              {"computing threads, the step included (the lock allows one)", run, 0}},
                  .changes = {without_the_lock(q)},
                  .findings = {"functions of Python run one at a time, and not while the program itself runs Python; "
                               "Headpond's own steps, and functions that release the lock, run in parallel"}};

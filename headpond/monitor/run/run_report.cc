@@ -150,7 +150,7 @@ std::string verdict_html(const Verdict& verdict) {
   if (rows.empty()) return html;
   return html +
          "<div class=\"scroll\"><table><tr><th>evidence</th><th "
-         "class=\"n\">value</th><th>which is</th></tr>\n" +
+         "class=\"n\">value</th><th>limit</th></tr>\n" +
          rows + "</table></div>\n";
 }
 
@@ -326,10 +326,8 @@ std::string memory_table(const RunRecord& run) {
   return html +
          "</table></div>\n<p class=\"soft\">An operator holds the blocks that it allocated; batches that the "
          "program got are its own; what none of them holds is outside" +
-         (is_counted_twice
-              ? ", less than nothing here: some blocks are not written yet, or are in two rows, as a batch "
-                "that lies in a queue"
-              : "") +
+         (is_counted_twice ? "; negative here: blocks that are not written yet, or counted twice, as a batch in a queue"
+                           : "") +
          ".</p>\n";
 }
 

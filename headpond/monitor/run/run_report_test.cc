@@ -113,10 +113,9 @@ TEST(RunReport, TellsWhoHeldTheMemoryWhenItWasMost) {
     EXPECT_THAT(html, HasSubstr(part));
   }
   EXPECT_THAT(html, Not(HasSubstr("9.0 MB")));
-  EXPECT_THAT(html, Not(HasSubstr("in two rows"))) << "control";
+  EXPECT_THAT(html, Not(HasSubstr("negative here"))) << "control";
   run.points[1].memory.back().bytes = -10'000'000;
-  EXPECT_THAT(report_html(run),
-              HasSubstr("outside, less than nothing here: some blocks are not written yet, or are in two rows"));
+  EXPECT_THAT(report_html(run), HasSubstr("outside; negative here: blocks that are not written yet, or counted twice"));
 }
 
 TEST(RunReport, SaysHowMuchMemoryElementsMayTake) {
