@@ -76,7 +76,7 @@ def handoff_headpond(seconds):
 
 
 def handoff_of(iterator_of, seconds):
-    """Of a peer. `iterator_of`(rows, shape, dtype): batches, of which another thread or process makes at least one ahead."""
+    """Of another system. `iterator_of`(rows, shape, dtype): batches, of which another thread or process makes at least one ahead."""
     found = {}
     for name, (rows, shape, dtype, pause) in (("small_us", SMALL), ("large_us", LARGE)):
         batches, times, end = iterator_of(rows, shape, dtype), [], time.perf_counter() + seconds / 2
@@ -97,6 +97,16 @@ def maker_of(rows, shape, dtype):
     import numpy as np
     source = np.zeros((rows, *shape), dtype)
     return lambda _: source.copy()
+
+
+def handoff_numpy(seconds):
+    """Nothing is handed over: a view of an array. What it takes is the pause, after which code and data are in no cache."""
+    import numpy as np
+
+    def views(rows, shape, dtype):
+        source = np.zeros((rows, *shape), dtype)
+        return (source[:] for _ in itertools.repeat(0))
+    return handoff_of(views, seconds)
 
 
 def handoff_nodes(seconds):
@@ -423,7 +433,7 @@ MNIST = {"headpond": ("headpond", mnist_headpond), "NumPy": ("numpy", mnist_nump
          "Grain": ("grain", mnist_grain), "tf.data": ("tensorflow", mnist_tf_data)}
 SYSTEMS = {
     "ready": {"headpond": ("headpond", ready_headpond), "nodes": ("torchdata.nodes", ready_nodes)},
-    "handoff": {"headpond": ("headpond", handoff_headpond), "DataLoader": ("torch", handoff_loader), "nodes": ("torchdata.nodes", handoff_nodes),
+    "handoff": {"headpond": ("headpond", handoff_headpond), "NumPy": ("numpy", handoff_numpy), "DataLoader": ("torch", handoff_loader), "nodes": ("torchdata.nodes", handoff_nodes),
                 "mlx-data": ("mlx.data", handoff_mlx), "SPDL": ("spdl.pipeline", handoff_spdl), "Grain": ("grain", handoff_grain),
                 "tf.data": ("tensorflow", handoff_tf_data)},
     "first": {"headpond": ("headpond", lambda seconds: first_batch("headpond")), "NumPy": ("numpy", lambda seconds: first_batch("NumPy"))},

@@ -2,12 +2,14 @@
 """What cpus.py and device.py share: pictures and how each system reads them, and systems that take turns."""
 import argparse
 import concurrent.futures
+import importlib.util
 import itertools
 import json
 import multiprocessing
 import os
 import pathlib
 import statistics
+import sys
 import tempfile
 import time
 
@@ -27,17 +29,18 @@ def write_pictures(folder, numbers):
         Image.fromarray(noisy).save(path, quality=90)
 
 
-def pictures_of_headpond(folder, batch, dtype):
+def pictures_of_headpond(folder, batch, dtype, antialias=True):
     import headpond as hp
     last = [hp.normalize()] if dtype == "f32" else []
-    return hp.folder(folder, extensions=["jpg"]).shuffle().map(
-        "file", hp.decode_jpeg(), hp.random_resized_crop(224), hp.random_horizontal_flip(), *last).batch(batch, drop_remainder=True)
+    return hp.folder(folder, extensions=["jpg"]).shuffle().map("file", hp.decode_jpeg(), hp.random_resized_crop(224, antialias=antialias),
+                                                               hp.random_horizontal_flip(), *last).batch(batch, drop_remainder=True)
 
 
 def endless(data, batch, workers, **options):
     import torch
     order = torch.utils.data.RandomSampler(data, replacement=True, num_samples=10**9)
-    return iter(torch.utils.data.DataLoader(data, batch, sampler=order, drop_last=True, num_workers=workers, multiprocessing_context="fork", **options))
+    start = {"multiprocessing_context": "fork"} if workers > 0 else {}
+    return iter(torch.utils.data.DataLoader(data, batch, sampler=order, drop_last=True, num_workers=workers, **start, **options))
 
 
 def pictures_of_torch(folder, batch, dtype, workers, decoder, **options):
@@ -63,14 +66,27 @@ def rate(batches, seconds, turn):
     return count / spent
 
 
-def run(benches, about):
+def installed(systems):
+    """Those of `systems`, as run() has them, whose process is named by a module that is here; says which are not."""
+    def is_here(module):
+        try:
+            return importlib.util.find_spec(module) is not None
+        except ModuleNotFoundError:  # What it is part of.
+            return False
+    for name, module, *_ in systems:
+        if not is_here(module):
+            print(f"{name} is not installed", file=sys.stderr)
+    return [system for system in systems if is_here(system[1])]
+
+
+def run(benches, about, pictures=8000, rounds=3, seconds=4):
     """The program of `benches`: bench -> (name, process, function, its arguments after folder and seconds) of each system."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=", ".join(benches))
     parser.add_argument("--folder")
-    parser.add_argument("--pictures", type=int, default=8000)
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=4)
+    parser.add_argument("--pictures", type=int, default=pictures)
+    parser.add_argument("--rounds", type=int, default=rounds)
+    parser.add_argument("--seconds", type=float, default=seconds)
     parser.add_argument("--json")
     args = parser.parse_args()
     if unknown := set(args.benches) - set(benches):
@@ -81,15 +97,20 @@ def run(benches, about):
         if not any(pathlib.Path(folder).glob("*/*.jpg")):
             with concurrent.futures.ProcessPoolExecutor(mp_context=spawn) as writers:
                 list(writers.map(write_pictures, itertools.repeat(folder), [range(first, args.pictures, 50) for first in range(50)]))
-        processes = {name: concurrent.futures.ProcessPoolExecutor(1, spawn) for name in ("headpond", "torch")}
+        names = {process for systems in benches.values() for _, process, *_ in systems}
+        processes = {name: concurrent.futures.ProcessPoolExecutor(1, spawn) for name in names}
         for bench in args.benches or benches:
             found = {name: [] for name, *_ in benches[bench]}
             for round_ in range(args.rounds):
                 for name, process, function, more in benches[bench]:
                     found[name].append(processes[process].submit(function, folder, args.seconds, *more).result())
                     print(f"round {round_ + 1}: {bench}: {name}: {found[name][-1]}", flush=True)
+            first = next(iter(found))
             for name, values in found.items():
-                print(f"{bench}: {name}: " + ", ".join(f"{key} {statistics.median(one[key] for one in values):.4g}" for key in values[0]), flush=True)
+                figures = [f"{key} {statistics.median(one[key] for one in values):.4g}" for key in values[0]]
+                rates = [key for key in values[0] if key.endswith("_per_s") and name != first]
+                figures += [f"{first} has {statistics.median(a[key] / b[key] for a, b in zip(found[first], values)):.3g} times as many" for key in rates]
+                print(f"{bench}: {name}: " + ", ".join(figures), flush=True)
             all_found[bench] = found
             if args.json:
                 pathlib.Path(args.json).write_text(json.dumps(all_found, indent=1))

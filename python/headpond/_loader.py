@@ -246,6 +246,7 @@ class Loader:
         if self._shared_epochs is None:
             from ._workers import SharedEpochs
             self._shared_epochs = SharedEpochs()
+            self._for_workers["memory"] = self._core.stats()["memory_limit"]  # A worker cannot ask for it.
             self._tell_workers()
 
     def _moved(self) -> None:

@@ -55,6 +55,18 @@ def taken(batches):
     return [batch.tolist() for batch in batches]
 
 
+@pytest.mark.parametrize("of_program, of_dataset", [(None, None), (90_000_000, None), (None, 60_000_000)])
+def test_workers_share_the_memory_of_the_loader(of_program, of_dataset):
+    pytest.importorskip("torch", reason="PyTorch is not installed")
+    data = hp.range(100).batch(10)
+    loader = hp.Loader(data if of_dataset is None else data.with_options(memory=of_dataset), memory=of_program)
+    whole = loader.stats()["memory_limit"]
+    assert whole == (of_program or of_dataset or whole)
+    loader.to_torch()
+    with loader._of_worker(0, 3) as worker:
+        assert worker.stats()["memory_limit"] == whole // 3
+
+
 @pytest.mark.parametrize("workers, persistent", [(1, False), (3, False), (3, True)])
 @pytest.mark.parametrize("plan", PLANS)
 def test_workers_share_the_batches_and_keep_their_order(plan, workers, persistent):
