@@ -9,7 +9,8 @@
 #     headpond_base_test, its installed headers. What its tests share (*_test_support.cc) is headpond_base_test_support,
 #     which other rooms' tests may link. LEAVE names files and folders that are built otherwise. PUBLIC and PRIVATE
 #     are link libraries; rooms that this room uses are PUBLIC (tools/check_arrows.py holds the includes to the same
-#     arrows). A room that uses torch is installed in that component.
+#     arrows). A room that uses torch is installed in that component. BUSY: most of the time of tests is spent in it, so a
+#     debug build optimises it. FUZZED: it is busy, and libFuzzer watches which of its branches an input takes.
 #   headpond_test(headpond_x_test SOURCES x_test.cc LIBS headpond::queue)       a GoogleTest program, one ctest entry a suite
 #   headpond_program(cli headpond SOURCES main.cc LIBS headpond::headpond)      target, then name: <build>/headpond
 #   headpond_example(01_queue LIBS headpond::torch)                             <build>/examples/01_queue, run by the tests;
@@ -27,11 +28,18 @@ foreach(set programs examples plain_tests fuzz_programs)
   endif()
 endforeach()
 
-# HEADPOND_ROOM_FLAGS: of the libraries and the fuzz targets, where a debug build's are not what makes them fast.
-set(headpond_room_flags ${HEADPOND_ROOM_FLAGS})
-if(HEADPOND_FUZZ)
-  list(APPEND headpond_room_flags -fsanitize=fuzzer-no-link)
+# HEADPOND_BUSY_FLAGS: of busy libraries and of the fuzz targets, where a debug build's are not what makes them fast. A kind
+# without flags of its own is the kind before it.
+set(headpond_busy_room room)
+if(HEADPOND_BUSY_FLAGS)
+  set(headpond_busy_room busy_room)
 endif()
+set(headpond_fuzzed_room ${headpond_busy_room})
+if(HEADPOND_FUZZ)
+  set(headpond_fuzzed_room fuzzed_room)
+endif()
+set(headpond_busy_room_flags ${HEADPOND_BUSY_FLAGS})
+set(headpond_fuzzed_room_flags ${HEADPOND_BUSY_FLAGS} -fsanitize=fuzzer-no-link)
 
 # headpond_target_flags(target [KIND]): KIND names the precompiled headers that its sources begin with (below).
 function(headpond_target_flags target)
@@ -49,9 +57,7 @@ function(headpond_target_flags target)
     endif()
   endif()
   if(ARGC GREATER 1)
-    if("${ARGV1}" MATCHES "room$")
-      target_compile_options(${target} PRIVATE ${headpond_room_flags})
-    endif()
+    target_compile_options(${target} PRIVATE ${headpond_${ARGV1}_flags})
     if("${ARGV1}" STREQUAL "torch")
       target_compile_options(${target} PRIVATE -fPIC)  # One for all: it is large.
     endif()
@@ -66,7 +72,11 @@ endfunction()
 
 headpond_precompiled(plain)
 headpond_precompiled(program LIBS fmt::fmt HEADERS fmt/format.h)
-headpond_precompiled(room PIC LIBS fmt::fmt HEADERS fmt/format.h OPTIONS ${headpond_room_flags})
+set(kinds room ${headpond_busy_room} ${headpond_fuzzed_room})
+list(REMOVE_DUPLICATES kinds)
+foreach(kind IN LISTS kinds)
+  headpond_precompiled(${kind} PIC LIBS fmt::fmt HEADERS fmt/format.h OPTIONS ${headpond_${kind}_flags})
+endforeach()
 if(HEADPOND_TESTS)
   headpond_precompiled(test LIBS fmt::fmt GTest::gmock HEADERS fmt/format.h gmock/gmock.h gtest/gtest.h)
 endif()
@@ -92,7 +102,7 @@ function(headpond_files name)
 endfunction()
 
 function(headpond_room room)
-  cmake_parse_arguments(ARG "" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "BUSY;FUZZED" "" "LEAVE;PUBLIC;PRIVATE;TEST_LIBS" ${ARGN})
   headpond_files(${room} LEAVE ${ARG_LEAVE})
   set(target headpond_${room})
   headpond_join_sources(${room}_sources ${target})
@@ -103,6 +113,10 @@ function(headpond_room room)
   if("torch" IN_LIST ARG_PUBLIC)
     set(torch TORCH)
     headpond_target_flags(${target} torch)
+  elseif(ARG_FUZZED)
+    headpond_target_flags(${target} ${headpond_fuzzed_room})
+  elseif(ARG_BUSY)
+    headpond_target_flags(${target} ${headpond_busy_room})
   else()
     headpond_target_flags(${target} room)
   endif()
@@ -233,7 +247,7 @@ function(headpond_fuzz name)
   set(corpus ${PROJECT_SOURCE_DIR}/fuzz/corpus/${name})
   add_executable(${target} ${ARG_SOURCES})
   target_compile_options(${target} PRIVATE -fPIC)  # As the rooms, to share their precompiled headers.
-  headpond_target_flags(${target} room)
+  headpond_target_flags(${target} ${headpond_fuzzed_room})
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} fmt::fmt)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${name})
   add_dependencies(headpond_fuzz_programs ${target})
