@@ -96,39 +96,26 @@ class PlanText {
   std::string text_;
 };
 
-// The nodes of a dataset, each once, inputs first. A run opens a part once for each use: in zips of a dataset with
-// itself, stacked high, so often that it would never begin. Throws where that is beyond all doubt. Inputs of
-// concatenate count like those of zip: each use is opened by itself, all at once if it has positions. To repeat one
-// input there is repeat(), which counts once.
-class AllNodes {
- public:
-  explicit AllNodes(const Node& root) {
-    const uint64_t steps = add(root);
-    if (steps - nodes_.size() <= kMostAgain) return;
-    refuse(
-        root.facts().op,
-        fmt::format("a run would open {} operators, because an input is opened once for each use; at most {} uses may "
-                    "be repeated: save what is used so often, and read that",
-                    steps < kMany ? fmt::to_string(steps) : "more than 10^18", kMostAgain));
+// A run opens a part once for each use: in zips of a dataset with itself, stacked high, so often that it would never
+// begin. Throws where that is beyond all doubt. Inputs of concatenate count like those of zip: each use is opened by
+// itself, all at once if it has positions. To repeat one input there is repeat(), which counts once. `nodes`:
+// nodes_of(a dataset).
+void check_uses(const std::vector<const Node*>& nodes) {
+  constexpr uint64_t kMostAgain = uint64_t{1} << 20;
+  constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
+  std::map<const Node*, uint64_t> opened;
+  for (const Node* const node : nodes) {
+    uint64_t count = 1;
+    for (const Node::Ref& input : node->facts().inputs) count = std::min(count + opened[input.get()], kMany);
+    opened[node] = count;
   }
-  const std::vector<const Node*>& nodes() const { return nodes_; }
-
- private:
-  static constexpr uint64_t kMostAgain = uint64_t{1} << 20;
-  static constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
-
-  uint64_t add(const Node& node) {
-    const auto known = steps_.find(&node);
-    if (known != steps_.end()) return known->second;
-    uint64_t steps = 1;
-    for (const Node::Ref& input : node.facts().inputs) steps = std::min(steps + add(*input), kMany);
-    nodes_.push_back(&node);
-    return steps_[&node] = steps;
-  }
-
-  std::map<const Node*, uint64_t> steps_;
-  std::vector<const Node*> nodes_;
-};
+  const uint64_t count = opened[nodes.back()];
+  if (count - nodes.size() <= kMostAgain) return;
+  refuse(nodes.back()->facts().op,
+         fmt::format("a run would open {} operators, because an input is opened once for each use; at most {} uses may "
+                     "be repeated: save what is used so often, and read that",
+                     count < kMany ? fmt::to_string(count) : "more than 10^18", kMostAgain));
+}
 
 }  // namespace
 
@@ -147,8 +134,9 @@ void internal::one_by_one(int64_t count, const std::function<void(int64_t)>& eac
 }
 
 void internal::prepare(const Dataset& dataset, const ParallelFor& parallel) {
-  const AllNodes all(*dataset.node());
-  for (const Node* const node : all.nodes()) node->prepare(parallel);
+  const std::vector<const Node*> nodes = nodes_of(*dataset.node());
+  check_uses(nodes);
+  for (const Node* const node : nodes) node->prepare(parallel);
 }
 
 Result<void> check(const Dataset& dataset) {

@@ -47,6 +47,12 @@ bool decides_in_order(const Node& node, std::set<const Node*>& seen) {
          });
 }
 
+void list(const Node& node, std::set<const Node*>& seen, std::vector<const Node*>& nodes) {
+  if (!seen.insert(&node).second) return;
+  for (const Node::Ref& input : node.facts().inputs) list(*input, seen, nodes);
+  nodes.push_back(&node);
+}
+
 [[noreturn]] void refuse_node(const Node& node, const char* what) {
   throw Exception(Error(ErrorKind::FailedPrecondition, fmt::format("{}: {}", node.facts().op, what)));
 }
@@ -99,6 +105,13 @@ std::shared_ptr<const View> Node::bind(const Binding&) const { refuse_node(*this
 std::shared_ptr<const View> view_of(const Node& node, const Binding& binding) {
   auto view = node.bind(binding);
   return binding.observer != nullptr ? binding.observer->see(node, std::move(view)) : view;
+}
+
+std::vector<const Node*> nodes_of(const Node& root) {
+  std::set<const Node*> seen;
+  std::vector<const Node*> nodes;
+  list(root, seen, nodes);
+  return nodes;
 }
 
 bool decides_in_order(const Node& node) {

@@ -26,6 +26,14 @@ TEST(Node, IsNamedWithAllThatChangesWhatItGives) {
   EXPECT_EQ((range(3) | random_u32({.name = "dice"})).node()->title(), "random_u32(field=random, name=dice)");
 }
 
+TEST(Node, NodesOfAPlanAreListedOnceAndInputsFirst) {
+  const Dataset a = range(3), b = a | shuffle(), both = concatenate({b, b, a});
+  EXPECT_EQ(nodes_of(*both.node()), (std::vector{a.node().get(), b.node().get(), both.node().get()}));
+  Dataset stacked = range(3);
+  for (int i = 0; i < 40; ++i) stacked = stacked | concatenate(stacked);
+  EXPECT_EQ(nodes_of(*stacked.node()).size(), 41U) << "2^40 uses";
+}
+
 TEST(Node, SaysWhatItIsNot) {
   EXPECT_THROW((void)(range(3) | as_stream()).node()->bind({}), Exception);
   class NoFeed final : public Feed {

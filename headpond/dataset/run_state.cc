@@ -66,17 +66,12 @@ Error other_version(char version) {
                       kVersionInOrder)};
 }
 
-void add_opaque(const Node& node, std::set<const Node*>& seen, std::set<std::string>& titles) {
-  if (!seen.insert(&node).second) return;
-  for (const Node::Ref& input : node.facts().inputs) add_opaque(*input, seen, titles);
-  if (node.facts().opaque) titles.insert(node.title());
-}
-
 // Once for each pipeline in a process, as a program may restore again and again.
 void warn_of_unnamed_functions(const Dataset& dataset, const std::string& plan) {
   std::set<std::string> titles;
-  std::set<const Node*> seen;
-  add_opaque(*dataset.node(), seen, titles);
+  for (const Node* const node : nodes_of(*dataset.node())) {
+    if (node->facts().opaque) titles.insert(node->title());
+  }
   if (titles.empty()) return;
   static Mutex mu;
   static std::set<std::string>* const said = new std::set<std::string>;

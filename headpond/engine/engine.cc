@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "headpond/base/cpu.h"
@@ -31,17 +30,6 @@ class BufferIterator final : public Iterator {
   const std::shared_ptr<ReorderBuffer> buffer_;
 };
 
-bool has_repeat(const Node& node) {
-  const auto& inputs = node.facts().inputs;
-  return node.facts().role == Role::repeat ||
-         std::any_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return has_repeat(*input); });
-}
-
-void collect(const Node& node, std::set<const Node*>& nodes) {
-  if (!nodes.insert(&node).second) return;
-  for (const Node::Ref& input : node.facts().inputs) collect(*input, nodes);
-}
-
 }  // namespace
 
 std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions& options) {
@@ -55,9 +43,11 @@ Engine::Engine(const Dataset& dataset, const LoaderOptions& with_options)
       dataset_(dataset),
       executor_(lock, consumer, memory, *this, options, threads,
                 options.resources ? options.resources->shared_threads() : nullptr) {
-  collect(*dataset_.node(), plan_nodes_);
+  const std::vector<const Node*> nodes = nodes_of(*dataset_.node());
+  plan_nodes_ = {nodes.begin(), nodes.end()};
   gives_batches_ = gives_batches(*dataset_.node());
-  repeats_ = options.epochs != 1 || has_repeat(*dataset_.node());
+  const auto repeats = [](const Node* node) { return node->facts().role == Role::repeat; };
+  repeats_ = options.epochs != 1 || std::ranges::any_of(nodes, repeats);
 }
 
 // A thread that was left behind may be the last owner of sources, which close here, while the rest is still there.

@@ -146,10 +146,7 @@ void add_rewrites(const Node& node, bool is_last, std::set<const Node*>& seen, s
   }
 }
 
-// Each node once, however often it is used.
-void add_restore(const Node& node, std::set<const Node*>& seen, std::vector<RestoreNote>& notes) {
-  if (!seen.insert(&node).second) return;
-  for (const Node::Ref& input : node.facts().inputs) add_restore(*input, seen, notes);
+void add_restore(const Node& node, std::vector<RestoreNote>& notes) {
   const std::string what = node.title();
   if (node.facts().opaque && !node.facts().inputs.empty()) {
     notes.push_back({what, "a restore cannot tell whether the function changed: give it a name"});
@@ -233,8 +230,7 @@ Explanation explain(const Dataset& dataset) {
   AllStages(explanation.stages).add(*dataset.node());
   std::set<const Node*> seen;
   add_rewrites(*dataset.node(), true, seen, explanation.rewrites);
-  seen.clear();
-  add_restore(*dataset.node(), seen, explanation.restore);
+  for (const Node* const node : nodes_of(*dataset.node())) add_restore(*node, explanation.restore);
   seen.clear();
   add_frozen(*dataset.node(), nullptr, seen, explanation.frozen);
   seen.clear();

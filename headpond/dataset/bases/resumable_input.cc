@@ -52,10 +52,9 @@ class ResumableInput final : public Iterator {
 }  // namespace
 
 bool internal::gathers_rows(const Node& node) {
-  const Role role = node.facts().role;
-  return role == Role::batch || role == Role::rebatch ||
-         std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(),
-                     [](const auto& below) { return gathers_rows(*below); });
+  return std::ranges::any_of(nodes_of(node), [](const Node* one) {
+    return one->facts().role == Role::batch || one->facts().role == Role::rebatch;
+  });
 }
 
 bool internal::counts_errors(const Node& input) { return input.iterates() && gathers_rows(input); }

@@ -82,12 +82,6 @@ class PointwiseInOrder final : public Pointwise {
   const Ref plan;
 };
 
-void list(const Node::Ref& node, std::vector<const Node*>& all) {
-  if (std::find(all.begin(), all.end(), node.get()) != all.end()) return;
-  for (const Node::Ref& input : node->facts().inputs) list(input, all);
-  all.push_back(node.get());
-}
-
 class Rebuild {
  public:
   explicit Rebuild(std::set<const Node*> in_order) : in_order_(std::move(in_order)) {}
@@ -131,8 +125,7 @@ bool can_run_in_order(const Node& node) {
 }
 
 std::vector<int64_t> steps_of(const Dataset& dataset, const std::set<const Node*>& nodes) {
-  std::vector<const Node*> all;
-  list(dataset.node(), all);
+  const std::vector<const Node*> all = nodes_of(*dataset.node());
   std::vector<int64_t> steps;
   for (size_t i = 0; i < all.size(); ++i) {
     if (nodes.contains(all[i])) steps.push_back(static_cast<int64_t>(i));
@@ -140,9 +133,8 @@ std::vector<int64_t> steps_of(const Dataset& dataset, const std::set<const Node*
   return steps;
 }
 
-Result<std::set<const Node*>> nodes_of(const Dataset& dataset, const std::vector<int64_t>& steps) {
-  std::vector<const Node*> all;
-  list(dataset.node(), all);
+Result<std::set<const Node*>> nodes_at(const Dataset& dataset, const std::vector<int64_t>& steps) {
+  const std::vector<const Node*> all = nodes_of(*dataset.node());
   std::set<const Node*> nodes;
   for (const int64_t step : steps) {
     if (step < 0 || std::cmp_greater_equal(step, all.size())) {
@@ -154,7 +146,7 @@ Result<std::set<const Node*>> nodes_of(const Dataset& dataset, const std::vector
 }
 
 Result<Dataset> run_in_order(const Dataset& dataset, const std::vector<int64_t>& steps) {
-  auto nodes = nodes_of(dataset, steps);
+  auto nodes = nodes_at(dataset, steps);
   if (!nodes) return fail(nodes.error());
   auto root = Rebuild(std::move(*nodes)).of(dataset.node());
   if (!root) return fail(root.error());

@@ -19,7 +19,7 @@ bool can_run_in_order(const Node& node);
 /// The numbers of `nodes` among the operators of `dataset`: from the sources on, each operator once.
 std::vector<int64_t> steps_of(const Dataset& dataset, const std::set<const Node*>& nodes);
 /// The operators with these numbers. DataLoss for a number that no operator has.
-Result<std::set<const Node*>> nodes_of(const Dataset& dataset, const std::vector<int64_t>& steps);
+Result<std::set<const Node*>> nodes_at(const Dataset& dataset, const std::vector<int64_t>& steps);
 
 /// `dataset` for the rest of an epoch: the operators with these numbers, and all those above them, are iterators.
 /// `dataset` itself if there are none. Errors as nodes_of; FailedPrecondition for an operator that cannot run in order.

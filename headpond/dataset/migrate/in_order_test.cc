@@ -30,7 +30,7 @@ TEST(InOrder, GivesTheSameElementsAsPositions) {
 TEST(InOrder, NumbersOperatorsFromTheSourcesOnAndEachOnce) {
   const Dataset a = range(5), both = concatenate({a, a | prefetch()}) | batch(2);
   EXPECT_THAT(steps_of(both, {a.node().get(), both.node().get()}), ElementsAre(0, 3));
-  EXPECT_EQ(nodes_of(both, {2})->count(&both.node()->input()), 1U);
+  EXPECT_EQ(nodes_at(both, {2})->count(&both.node()->input()), 1U);
 }
 
 TEST(InOrder, RefusesWhatReadsPositionsAndWhatIsNotThere) {

@@ -59,33 +59,22 @@ struct UsedOperator {
 class UsedOperators {
  public:
   explicit UsedOperators(const Node& root) {
-    list(root);
-    uses_[&root] = 1;
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
-      for (const Node::Ref& input : (*node)->facts().inputs) add(uses_[input.get()], uses_[*node]);
+    const std::vector<const Node*> nodes = nodes_of(root);
+    std::map<const Node*, uint64_t> uses = {{&root, 1}};
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+      for (const Node::Ref& input : (*node)->facts().inputs) uses[input.get()] += uses[*node];
     }
     std::map<OperatorKey, size_t> places;
-    for (const Node* const node : nodes_) {
+    for (const Node* const node : nodes) {
       if (node->facts().inputs.empty()) continue;
       const auto [place, is_new] = places.try_emplace(key_of(*node), all_.size());
       if (is_new) all_.push_back({place->first, node, 0});
-      add(all_[place->second].uses, uses_[node]);
+      all_[place->second].uses += uses[node];
     }
   }
   std::vector<UsedOperator> take() { return std::move(all_); }
 
  private:
-  static constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.
-
-  static void add(uint64_t& uses, uint64_t more) { uses = std::min(uses + more, kMany); }
-  void list(const Node& node) {
-    if (!uses_.try_emplace(&node, 0).second) return;
-    for (const Node::Ref& input : node.facts().inputs) list(*input);
-    nodes_.push_back(&node);
-  }
-
-  std::vector<const Node*> nodes_;  // Inputs before what uses them.
-  std::map<const Node*, uint64_t> uses_;
   std::vector<UsedOperator> all_;
 };
 
@@ -196,7 +185,7 @@ Result<Migration> within_epoch(const SavedRun& run, const Dataset& then, const D
   if (!running) return fail(running.error());
   const auto state = internal::node_state(*running, binding, run.state.position);
   if (!state) return fail(state.error());
-  const auto in_order = internal::nodes_of(then, run.state.in_order);
+  const auto in_order = internal::nodes_at(then, run.state.in_order);
   if (!in_order) return fail(in_order.error());
   auto carried = internal::carry(*state, *in_order, *now.node());
   if (!carried) return fail(carried.error());

@@ -19,16 +19,10 @@ bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
   return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
-// Nodes that were visited: a part of a plan may be used many times. One that comes again has no say any more.
-using Seen = std::set<const Node*>;
+// Nodes that were visited: a part of a plan may be used many times. A pair that comes again has no say any more.
 using SeenPairs = std::set<std::pair<const Node*, const Node*>>;
 
-bool draws(const Node& node, Seen& seen) {
-  if (!seen.insert(&node).second) return false;
-  const auto& inputs = node.facts().inputs;
-  return node.draws() ||
-         std::any_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return draws(*input, seen); });
-}
+bool draws(const Node& node) { return std::ranges::any_of(nodes_of(node), &Node::draws); }
 
 bool are_same(const Node& a, const Node& b, SeenPairs& seen) {
   const auto &of_a = a.facts().inputs, &of_b = b.facts().inputs;
@@ -36,14 +30,6 @@ bool are_same(const Node& a, const Node& b, SeenPairs& seen) {
   return a.identity() == b.identity() && a.facts().is_of_library == b.facts().is_of_library &&
          std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(),
                     [&](const Node::Ref& x, const Node::Ref& y) { return are_same(*x, *y, seen); });
-}
-
-bool gives_samples(const Node& node, Seen& seen) {
-  if (!seen.insert(&node).second) return true;
-  const Role role = node.facts().role;
-  const auto& inputs = node.facts().inputs;
-  return role != Role::batch && role != Role::rebatch && role != Role::unbatch &&
-         std::all_of(inputs.begin(), inputs.end(), [&](const Node::Ref& input) { return gives_samples(*input, seen); });
 }
 
 // Which sample is at a position follows from arguments, draws and the inputs' slots alone.
@@ -82,15 +68,9 @@ void add_sources(const Node& node, std::string& text) {
 }
 
 // Those that are one object once.
-void collect_sources(const Node& node, Seen& seen, std::vector<const Node*>& sources) {
-  if (!seen.insert(&node).second) return;
-  if (node.facts().inputs.empty()) sources.push_back(&node);
-  for (const Node::Ref& input : node.facts().inputs) collect_sources(*input, seen, sources);
-}
 std::vector<const Node*> collected_sources(const Node& node) {
-  Seen seen;
-  std::vector<const Node*> sources;
-  collect_sources(node, seen, sources);
+  std::vector<const Node*> sources = nodes_of(node);
+  std::erase_if(sources, [](const Node* one) { return !one->facts().inputs.empty(); });
   return sources;
 }
 
@@ -132,8 +112,10 @@ bool is_stateless(const Node& node) {
 }
 
 bool gives_samples(const Node& node) {
-  Seen seen;
-  return gives_samples(node, seen);
+  return std::ranges::none_of(nodes_of(node), [](const Node* one) {
+    const Role role = one->facts().role;
+    return role == Role::batch || role == Role::rebatch || role == Role::unbatch;
+  });
 }
 
 bool keeps_positions(const Node& node) {
@@ -141,8 +123,7 @@ bool keeps_positions(const Node& node) {
       std::to_array<std::string_view>({"assert_cardinality", "enumerate", "ignore_errors"});
   if (node.iterates() || node.facts().inputs.size() != 1) return false;
   // Below a cache each epoch is the first.
-  Seen seen;
-  if (node.facts().role == Role::store) return !draws(node.input(), seen);
+  if (node.facts().role == Role::store) return !draws(node.input());
   return is_stateless(node) || is_one_of(kOps, node);
 }
 

@@ -10,13 +10,6 @@
 namespace headpond::internal {
 namespace {
 
-// Each once.
-void list(const Node& node, std::vector<const Node*>& all) {
-  if (std::find(all.begin(), all.end(), &node) != all.end()) return;
-  for (const Node::Ref& input : node.facts().inputs) list(*input, all);
-  all.push_back(&node);
-}
-
 bool is_source(const Node* node) { return node->facts().inputs.empty(); }
 bool makes_datasets(const Node* node) { return node->facts().makes_datasets; }
 
@@ -43,8 +36,7 @@ Error located(const Error& error, const Node& dataset, const Provenance& record)
   const ErrorPlace known = error.place();
   const bool has_offset = known.offset || record.source == 0;
   if (!known.op.empty() && has_offset) return error;
-  std::vector<const Node*> nodes;
-  list(dataset, nodes);
+  const std::vector<const Node*> nodes = nodes_of(dataset);
   ErrorPlace found;
   if (known.op.empty()) found.op = op_of(error.message(), nodes);
   for (size_t i = 0; !has_offset && !found.offset && i < nodes.size(); ++i) found.offset = nodes[i]->offset_of(record);

@@ -169,8 +169,7 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const CheckOptions& optio
 }
 
 bool has_below(const Node& node, Role role) {
-  return std::any_of(node.facts().inputs.begin(), node.facts().inputs.end(),
-                     [&](const Node::Ref& input) { return is(*input, role) || has_below(*input, role); });
+  return std::ranges::any_of(nodes_of(node), [&](const Node* one) { return one != &node && is(*one, role); });
 }
 
 void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {

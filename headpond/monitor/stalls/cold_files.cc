@@ -27,18 +27,15 @@ void add_path(const std::string& path, std::set<std::string>& files) {
   }
 }
 
-void add_files(const Node& node, std::set<std::string>& files) {
-  for (const Node::Ref& input : node.facts().inputs) add_files(*input, files);
-  const auto* const source = dynamic_cast<const FileReading*>(&node);
-  if (source == nullptr) return;
-  for (const std::string& path : source->paths_read()) add_path(path, files);
-}
-
 }  // namespace
 
 std::set<std::string> files_of(const Dataset& dataset) {
   std::set<std::string> files;
-  add_files(*dataset.node(), files);
+  for (const Node* const node : nodes_of(*dataset.node())) {
+    const auto* const source = dynamic_cast<const FileReading*>(node);
+    if (source == nullptr) continue;
+    for (const std::string& path : source->paths_read()) add_path(path, files);
+  }
   return files;
 }
 

@@ -21,19 +21,6 @@ std::string replaced(std::string_view text, char what, std::string_view by) {
 
 std::string for_dot(std::string_view text) { return replaced(replaced(text, '\\', "\\\\"), '"', "\\\""); }
 
-// Nodes in the order in which they are numbered, each once: inputs before what uses them.
-void collect(const Node& node, std::vector<const Node*>& nodes) {
-  if (std::find(nodes.begin(), nodes.end(), &node) != nodes.end()) return;
-  for (const Node::Ref& input : node.facts().inputs) collect(*input, nodes);
-  nodes.push_back(&node);
-}
-
-std::vector<const Node*> nodes_of(const Dataset& dataset) {
-  std::vector<const Node*> nodes;
-  collect(*dataset.node(), nodes);
-  return nodes;
-}
-
 // Calls edge(from, to, fields) with numbers of nodes.
 template <class Edge>
 void for_edges(const std::vector<const Node*>& nodes, Edge edge) {
@@ -159,7 +146,7 @@ void write_explanation(JsonWriter& json, const ExplainReport& report) {
 }
 
 std::string explain_dot(const ExplainReport& report) {
-  const auto nodes = nodes_of(report.dataset);
+  const auto nodes = nodes_of(*report.dataset.node());
   std::string text = "digraph pipeline {\n  node [shape=box];\n";
   for (size_t i = 0; i < nodes.size(); ++i) {
     text +=
@@ -172,7 +159,7 @@ std::string explain_dot(const ExplainReport& report) {
 }
 
 std::string explain_mermaid(const ExplainReport& report) {
-  const auto nodes = nodes_of(report.dataset);
+  const auto nodes = nodes_of(*report.dataset.node());
   const auto quoted = [](const std::string& text) { return replaced(replaced(text, '#', "#35;"), '"', "#quot;"); };
   std::string text = "flowchart TD\n";
   for (size_t i = 0; i < nodes.size(); ++i) {

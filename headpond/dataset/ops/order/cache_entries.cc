@@ -51,7 +51,7 @@ class CacheView final : public View {
     CacheEntry made{.got = got, .element = std::move(out)};
     out = Element();
     keep_memory(made.element);
-    const int64_t bytes = bytes_of(made.element);
+    const int64_t bytes = cached_bytes(made.element);
     bool is_new = false;
     const CacheEntry& entry = *content_.entries->keep(i, std::move(made), &is_new);
     if (is_new) content_.in_memory.fetch_add(bytes, std::memory_order_relaxed);
@@ -114,7 +114,7 @@ bool CacheContent::has_room(const Context& context) const {
   return false;
 }
 
-int64_t bytes_of(const Element& element) {
+int64_t cached_bytes(const Element& element) {
   int64_t bytes = 0;
   for (size_t f = 0; f < element.size(); ++f) bytes += static_cast<int64_t>(element[f].byte_size());
   return bytes;

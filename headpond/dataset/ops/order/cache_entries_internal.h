@@ -60,7 +60,7 @@ struct CacheContent {
   bool has_room(const Context& context) const;
 };
 /// Bytes of all fields.
-int64_t bytes_of(const Element& element);
+int64_t cached_bytes(const Element& element);
 /// The answer of the store for a position, if there is one: pending says that there is none. Elements that do not fit
 /// `spec` count as damaged.
 Got find_on_disk(const CacheContent& content, const Spec& spec, int64_t position, Element& out);

@@ -4,7 +4,6 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <set>
 #include <string>
 
 #include "headpond/dataset/dataset.h"
@@ -85,34 +84,20 @@ void add_files(const Node& node, const CacheKeyOptions& options, FilesRead& file
   if (const Children* const made = children_of(node)) add_files_of_made(node, *made, options, files);
 }
 
-void check_can_be_kept(const std::string& op, const Node& input, std::set<const Node*>& seen) {
-  if (!seen.insert(&input).second) return;
-  for (const Node::Ref& below : input.facts().inputs) check_can_be_kept(op, *below, seen);
-  if (!input.facts().opaque) return;
-  refuse(op, fmt::format("the function of {} has no name, so what is on disk could be of another one: give it a name "
-                         "and, whenever it changes, a new version, as in map(f, {{.name = \"resize\", .version = 1}})",
-                         input.title()));
-}
-
-// Nodes in `seen` do not depend on it.
-bool depends_on_seed(const Node& node, std::set<const Node*>& seen) {
-  const Node::Facts& facts = node.facts();
-  if (!facts.random_streams.empty() || facts.makes_datasets) return true;
-  if (!seen.insert(&node).second) return false;
-  return std::any_of(facts.inputs.begin(), facts.inputs.end(),
-                     [&](const Node::Ref& input) { return depends_on_seed(*input, seen); });
-}
-
 }  // namespace
 
 void check_can_be_kept(const std::string& op, const Node& input) {
-  std::set<const Node*> seen;
-  check_can_be_kept(op, input, seen);
+  const std::vector<const Node*> nodes = nodes_of(input);
+  const auto opaque = std::ranges::find_if(nodes, [](const Node* node) { return node->facts().opaque; });
+  if (opaque == nodes.end()) return;
+  refuse(op, fmt::format("the function of {} has no name, so what is on disk could be of another one: give it a name "
+                         "and, whenever it changes, a new version, as in map(f, {{.name = \"resize\", .version = 1}})",
+                         (*opaque)->title()));
 }
 
 bool depends_on_seed(const Node& node) {
-  std::set<const Node*> seen;
-  return depends_on_seed(node, seen);
+  return std::ranges::any_of(nodes_of(node),
+                             [](const Node* one) { return one->draws() || one->facts().makes_datasets; });
 }
 
 CachePlan cache_plan(const Node::Ref& input, const CacheKeyOptions& options, FilePlaces* places) {

@@ -83,7 +83,7 @@ bool CacheSequence::keep(int64_t i, const Element& element, std::atomic<int64_t>
   MutexLock lock(mu_);
   if (std::cmp_equal(i, elements_.size())) {
     elements_.push_back(element);
-    bytes.fetch_add(bytes_of(element), std::memory_order_relaxed);
+    bytes.fetch_add(cached_bytes(element), std::memory_order_relaxed);
   }
   return std::cmp_less(i, elements_.size());
 }

@@ -66,19 +66,12 @@ class CountedIterator final : public Iterator {
 
 OperatorAccounts::OperatorAccounts(const Node& root) {
   if (!kCounts) return;
-  add(root);
+  for (const Node* const node : nodes_of(root)) by_node_[node] = &all_.emplace_back(*node);
   name_stages(root);
   of_functions_ = &all_.back();
   for (const One& one : all_) {
     if (one.node->facts().makes_datasets) of_functions_ = &one;
   }
-}
-
-void OperatorAccounts::add(const Node& node) {
-  if (by_node_.contains(&node)) return;
-  by_node_[&node] = nullptr;
-  for (const Node::Ref& input : node.facts().inputs) add(*input);
-  by_node_[&node] = &all_.emplace_back(node);
 }
 
 // `node` is opened by itself, as Engine::open() does it.

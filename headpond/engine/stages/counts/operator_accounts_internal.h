@@ -42,7 +42,6 @@ class OperatorAccounts final : public ViewObserver {
     std::string stage = {};
     MemoryAccount account;
   };
-  void add(const Node& node);
   void name_stages(const Node& node);
   void name_stage(const Node& node, const std::string& name, bool with_inputs);
 
