@@ -4,7 +4,7 @@
 #   headpond_files(base LEAVE drafts)
 #     Lists the .cc files below this folder, but for those below LEAVE: base_sources, base_tests (*_test.cc) and
 #     base_support (*_test_support.cc). A new file is seen by the next build.
-#   headpond_room(base PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
+#   headpond_room(base [BUSY|FUZZED] PUBLIC tl::expected PRIVATE fmt::fmt TEST_LIBS rapidcheck)
 #     One room: the static library headpond_base (alias headpond::base) of this folder's sources, its tests beside them as
 #     headpond_base_test, its installed headers. What its tests share (*_test_support.cc) is headpond_base_test_support,
 #     which other rooms' tests may link. LEAVE names files and folders that are built otherwise. PUBLIC and PRIVATE

@@ -4,21 +4,24 @@
 
   one_cpu.py [--folder FOLDER] [--pictures 1000] [--rounds 5] [--seconds 2] [--json FILE] [BENCH...]
 
-jpeg      JPEG files of 500 x 375 to random crops of 224 x 224, flipped or not, normalized, in batches of 64; antialiased
-jpeg_not  the same, not antialiased
+jpeg      JPEG files of 500 x 375 to random crops of 224 x 224, flipped or not, normalized, in batches of 64; all antialiased
+jpeg_not  the same, none antialiased
 raw       stored images of 256 x 256 to such crops, not antialiased
 raw_u8    the same, not normalized
 cifar     50,000 images of 32 x 32 in memory: 4 pixels of padding, random crops, flipped or not, normalized, in batches of 512
 logmel    clips of 10 s at 16 kHz in memory to 80 mels of 25 ms every 10 ms, and their logarithm, in batches of 8
 
 Each system runs in a process of its own with one thread, which is idle while others are measured; systems take turns. Figures are medians
-over rounds, and "times as many" medians of the rounds' ratios. It needs what it measures; a system that is not installed is left out.
+over rounds, and "times as many" medians of the rounds' ratios. It needs NumPy and Pillow, which writes the pictures, and what it measures: a
+system that is not installed is left out.
 """
 import itertools
+import math
 import os
 import pathlib
+import time
 
-from turns import MEAN, STD, installed, pictures_of_headpond, pictures_of_torch, rate, run
+from turns import MEAN, STD, installed, pictures_of_headpond, pictures_of_torch, run
 
 JPEG_BATCH, RAW, SMALL, SMALL_BATCH, CLIPS, CLIP_BATCH = 64, (977, 256, 256, 3), (50_000, 32, 32, 3), 512, (64, 160_000), 8
 AREA, ASPECT = (0.08, 1.0), (3 / 4, 4 / 3)
@@ -29,26 +32,34 @@ def stored(folder, name, shape):
     import numpy as np
     path = pathlib.Path(folder, f"{name}.npy")
     if not path.exists():
-        np.save(path, np.random.default_rng(7).integers(0, 256, shape, np.uint8))
+        np.save(path.with_suffix(".part.npy"), np.random.default_rng(7).integers(0, 256, shape, np.uint8))
+        path.with_suffix(".part.npy").replace(path)
     return path
 
 
-def per_s(batches, batch, seconds):
-    return {"examples_per_s": batch * rate(batches, seconds, 1)}
+def per_s(batches, seconds):
+    """Of arrays, or of dicts of one."""
+    for _ in range(2):
+        next(batches)
+    count, began = 0, time.perf_counter()
+    while (spent := time.perf_counter() - began) < seconds:
+        batch = next(batches)
+        count += len(next(iter(batch.values())) if isinstance(batch, dict) else batch)
+    return {"examples_per_s": count / spent}
 
 
-def of_loader(data, batch, seconds):
+def of_loader(data, seconds):
     import headpond as hp
     with hp.Loader(data, epochs=None, threads=0) as loader:
-        return per_s(loader.flat(), batch, seconds)
+        return per_s(loader.flat(), seconds)
 
 
-def of_mlx(dataset, keys, change, batch, seconds):
-    """Of a buffer of samples, which are shuffled for each epoch, one after the other without end."""
+def of_mlx(dataset, change, batch, seconds):
+    """Of a buffer of images, which are shuffled for each epoch, one after the other without end."""
     def batches():
         while True:
             yield from change(dataset.shuffle().to_stream()).batch(batch)
-    return per_s((one[keys] for one in batches() if len(one[keys]) == batch), batch, seconds)
+    return per_s((one["image"] for one in batches()), seconds)
 
 
 def normalized(image):
@@ -57,19 +68,21 @@ def normalized(image):
 
 
 def by_rows(count, load, side, batch, seconds, is_float=True):
-    """A loop that writes each picture, `load`(number), into its row by OpenCV."""
+    """A loop that writes each picture, `load`(number), into its row by OpenCV; two batches in turn lie in the same memory."""
     import cv2
     import numpy as np
     cv2.setNumThreads(1)
     random = np.random.default_rng(7)
     scale = (1 / 255 / np.array(STD, np.float32)).reshape(3, 1, 1)
     shift = (np.array(MEAN, np.float32) / np.array(STD, np.float32)).reshape(3, 1, 1)
+    least, most = map(math.log, ASPECT)
+    shape, dtype = ((3, side, side), np.float32) if is_float else ((side, side, 3), np.uint8)
 
     def crop_of(image):
         height, width = image.shape[:2]
         for _ in range(10):
             area = height * width * random.uniform(*AREA)
-            aspect = np.exp(random.uniform(*np.log(ASPECT)))
+            aspect = math.exp(random.uniform(least, most))
             w, h = round((area * aspect) ** 0.5), round((area / aspect) ** 0.5)
             if 0 < w <= width and 0 < h <= height:
                 y, x = random.integers(0, height - h + 1), random.integers(0, width - w + 1)
@@ -78,8 +91,7 @@ def by_rows(count, load, side, batch, seconds, is_float=True):
 
     def batches():
         order = itertools.chain.from_iterable(random.permutation(count) for _ in itertools.repeat(0))
-        while True:
-            made = np.empty((batch, 3, side, side), np.float32) if is_float else np.empty((batch, side, side, 3), np.uint8)
+        for made in itertools.cycle([np.empty((batch, *shape), dtype) for _ in range(2)]):
             for row in made:
                 image = cv2.resize(crop_of(load(next(order))), (side, side), interpolation=cv2.INTER_LINEAR)
                 if random.random() < 0.5:
@@ -90,24 +102,24 @@ def by_rows(count, load, side, batch, seconds, is_float=True):
                 else:
                     row[:] = image
             yield made
-    return per_s(batches(), batch, seconds)
+    return per_s(batches(), seconds)
 
 
 # ---- JPEG files.
 
 
 def jpeg_headpond(folder, seconds, antialias):
-    return of_loader(pictures_of_headpond(folder, JPEG_BATCH, "f32", antialias=antialias), JPEG_BATCH, seconds)
+    return of_loader(pictures_of_headpond(folder, JPEG_BATCH, "f32", antialias=antialias), seconds)
 
 
 def jpeg_torchvision(folder, seconds):
-    return per_s(pictures_of_torch(folder, JPEG_BATCH, "f32", 0, "torchvision.io"), JPEG_BATCH, seconds)
+    return per_s((images for images, _ in pictures_of_torch(folder, JPEG_BATCH, "f32", 0, "torchvision.io")), seconds)
 
 
 def jpeg_mlx(folder, seconds):
     import mlx.data as dx
     files = dx.buffer_from_vector([{"image": str(path).encode()} for path in sorted(pathlib.Path(folder).glob("*/*.jpg"))])
-    return of_mlx(files, "image", lambda stream: stream.load_image("image").image_random_area_crop("image", AREA, ASPECT).image_resize(
+    return of_mlx(files, lambda stream: stream.load_image("image").image_random_area_crop("image", AREA, ASPECT).image_resize(
         "image", 224, 224).image_random_h_flip("image", 0.5).key_transform("image", normalized), JPEG_BATCH, seconds)
 
 
@@ -124,7 +136,7 @@ def raw_headpond(folder, seconds, is_float):
     import headpond as hp
     last = [hp.normalize()] if is_float else []
     data = hp.npy(stored(folder, "raw", RAW)).shuffle().map(hp.random_resized_crop(224, antialias=False), hp.random_horizontal_flip(), *last)
-    return of_loader(data.batch(JPEG_BATCH, drop_remainder=True), JPEG_BATCH, seconds)
+    return of_loader(data.batch(JPEG_BATCH, drop_remainder=True), seconds)
 
 
 def raw_opencv(folder, seconds, is_float):
@@ -145,13 +157,13 @@ def cifar_headpond(folder, seconds):
     import headpond as hp
     data = hp.from_tensor_slices({"image": small_images(folder)}).shuffle().map(
         "image", hp.random_crop(32, padding=4), hp.random_horizontal_flip(), hp.normalize()).batch(SMALL_BATCH, drop_remainder=True)
-    return of_loader(data, SMALL_BATCH, seconds)
+    return of_loader(data, seconds)
 
 
 def cifar_mlx(folder, seconds):
     import mlx.data as dx
     images = dx.buffer_from_vector([{"image": image} for image in small_images(folder)])
-    return of_mlx(images, "image", lambda stream: stream.pad("image", 0, 4, 4, 0).pad("image", 1, 4, 4, 0).image_random_crop(
+    return of_mlx(images, lambda stream: stream.pad("image", 0, 4, 4, 0).pad("image", 1, 4, 4, 0).image_random_crop(
         "image", 32, 32).image_random_h_flip("image", 0.5).key_transform("image", normalized), SMALL_BATCH, seconds)
 
 
@@ -166,7 +178,7 @@ def clips():
 def logmel_headpond(folder, seconds):
     import headpond as hp
     data = hp.from_tensor_slices(clips()).map(hp.log_mel(hop=160, mels=80)).batch(CLIP_BATCH)
-    return of_loader(data, CLIP_BATCH, seconds)
+    return of_loader(data, seconds)
 
 
 def logmel_torchaudio(folder, seconds):
@@ -175,14 +187,14 @@ def logmel_torchaudio(folder, seconds):
     torch.set_num_threads(1)
     spectrum = torchaudio.transforms.MelSpectrogram(16_000, n_fft=400, hop_length=160, n_mels=80)
     parts = torch.from_numpy(clips()).split(CLIP_BATCH)
-    return per_s((torch.log(spectrum(part) + 1e-6) for part in itertools.cycle(parts)), CLIP_BATCH, seconds)
+    return per_s((torch.log(spectrum(part) + 1e-6) for part in itertools.cycle(parts)), seconds)
 
 
-JPEG_PEERS = [("mlx-data", "mlx.data", jpeg_mlx, ()), ("torchvision, antialiased", "torchvision", jpeg_torchvision, ()),
-              ("simplejpeg and OpenCV, not antialiased", "simplejpeg", jpeg_simplejpeg, ())]
+MORE_MODULES = {"simplejpeg": ["cv2"]}
 BENCHES = {
-    "jpeg": [("headpond", "headpond", jpeg_headpond, (True,)), *JPEG_PEERS],
-    "jpeg_not": [("headpond", "headpond", jpeg_headpond, (False,)), *JPEG_PEERS],
+    "jpeg": [("headpond", "headpond", jpeg_headpond, (True,)), ("mlx-data", "mlx.data", jpeg_mlx, ()),
+             ("torchvision", "torchvision", jpeg_torchvision, ())],
+    "jpeg_not": [("headpond", "headpond", jpeg_headpond, (False,)), ("simplejpeg and OpenCV", "simplejpeg", jpeg_simplejpeg, ())],
     "raw": [("headpond", "headpond", raw_headpond, (True,)), ("OpenCV and a mapped file", "cv2", raw_opencv, (True,))],
     "raw_u8": [("headpond", "headpond", raw_headpond, (False,)), ("OpenCV and a mapped file", "cv2", raw_opencv, (False,))],
     "cifar": [("headpond", "headpond", cifar_headpond, ()), ("mlx-data", "mlx.data", cifar_mlx, ())],
@@ -192,4 +204,5 @@ BENCHES = {
 if __name__ == "__main__":
     os.sched_setaffinity(0, list(os.sched_getaffinity(0))[:1])  # Of the processes that are started, too.
     os.environ.update(OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    run({bench: installed(systems) for bench, systems in BENCHES.items()}, "pictures and sound on one CPU", pictures=1000, rounds=5, seconds=2)
+    run({bench: installed(systems, MORE_MODULES) for bench, systems in BENCHES.items()}, "pictures and sound on one CPU", pictures=1000, rounds=5,
+        seconds=2, compares=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What cpus.py and device.py share: pictures and how each system reads them, and systems that take turns."""
+"""What cpus.py, device.py and one_cpu.py share: pictures and how each system reads them, and systems that take turns."""
 import argparse
 import concurrent.futures
 import importlib.util
@@ -66,21 +66,25 @@ def rate(batches, seconds, turn):
     return count / spent
 
 
-def installed(systems):
-    """Those of `systems`, as run() has them, whose process is named by a module that is here; says which are not."""
+def installed(systems, more):
+    """Those of `systems`, as run() has them, whose process is named by a module that is here, and so are `more`[it]; says which are not."""
     def is_here(module):
         try:
             return importlib.util.find_spec(module) is not None
         except ModuleNotFoundError:  # What it is part of.
             return False
-    for name, module, *_ in systems:
-        if not is_here(module):
-            print(f"{name} is not installed", file=sys.stderr)
-    return [system for system in systems if is_here(system[1])]
+    found = []
+    for system in systems:
+        if all(is_here(module) for module in (system[1], *more.get(system[1], ()))):
+            found.append(system)
+        else:
+            print(f"{system[0]} is not installed", file=sys.stderr)
+    return found
 
 
-def run(benches, about, pictures=8000, rounds=3, seconds=4):
-    """The program of `benches`: bench -> (name, process, function, its arguments after folder and seconds) of each system."""
+def run(benches, about, pictures=8000, rounds=3, seconds=4, compares=False):
+    """The program of `benches`: bench -> (name, process, function, its arguments after folder and seconds) of each system. `compares`: it
+    says how many times as much the first one of a bench has."""
     parser = argparse.ArgumentParser(description=about)
     parser.add_argument("benches", nargs="*", metavar="BENCH", help=", ".join(benches))
     parser.add_argument("--folder")
@@ -108,7 +112,7 @@ def run(benches, about, pictures=8000, rounds=3, seconds=4):
             first = next(iter(found))
             for name, values in found.items():
                 figures = [f"{key} {statistics.median(one[key] for one in values):.4g}" for key in values[0]]
-                rates = [key for key in values[0] if key.endswith("_per_s") and name != first]
+                rates = [key for key in values[0] if compares and key.endswith("_per_s") and name != first]
                 figures += [f"{first} has {statistics.median(a[key] / b[key] for a, b in zip(found[first], values)):.3g} times as many" for key in rates]
                 print(f"{bench}: {name}: " + ", ".join(figures), flush=True)
             all_found[bench] = found

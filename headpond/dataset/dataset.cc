@@ -98,8 +98,8 @@ class PlanText {
 
 // A run opens a part once for each use: in zips of a dataset with itself, stacked high, so often that it would never
 // begin. Throws where that is beyond all doubt. Inputs of concatenate count like those of zip: each use is opened by
-// itself, all at once if it has positions. To repeat one input there is repeat(), which counts once. `nodes`:
-// nodes_of(a dataset).
+// itself, all at once if it has positions. To repeat one input there is repeat(), which counts once. `nodes`: what
+// nodes_of() gave of a dataset.
 void check_uses(const std::vector<const Node*>& nodes) {
   constexpr uint64_t kMostAgain = uint64_t{1} << 20;
   constexpr uint64_t kMany = uint64_t{1} << 62;  // Stands for any more.

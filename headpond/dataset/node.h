@@ -163,6 +163,7 @@ class Node {
 std::shared_ptr<const View> view_of(const Node& node, const Binding& binding);
 
 /// The nodes of a plan, each once however often it is used: inputs before what uses them, `root` last.
+/// They live as long as it.
 std::vector<const Node*> nodes_of(const Node& root);
 
 /// True iff what `node` gives in order is not what its positions give, because it or an operator below it

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -17,11 +18,7 @@ namespace {
 constexpr const char* kTensorsOf = "tensors_of";
 
 bool calls_unnamed(const Node& node) {
-  if (node.facts().opaque) return true;
-  for (const Node::Ref& input : node.facts().inputs) {
-    if (calls_unnamed(*input)) return true;
-  }
-  return false;
+  return std::ranges::any_of(nodes_of(node), [](const Node* one) { return one->facts().opaque; });
 }
 
 /// Reads elements for any thread, with as many contexts as threads read at once.

@@ -246,7 +246,8 @@ class Loader:
         if self._shared_epochs is None:
             from ._workers import SharedEpochs
             self._shared_epochs = SharedEpochs()
-            self._for_workers["memory"] = self._core.stats()["memory_limit"]  # A worker cannot ask for it.
+            # A worker cannot ask for it; a child of fork() is told nothing.
+            self._for_workers["memory"] = self._core.stats()["memory_limit"] or self._for_workers["memory"]
             self._tell_workers()
 
     def _moved(self) -> None:

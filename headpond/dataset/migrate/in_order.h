@@ -22,7 +22,7 @@ std::vector<int64_t> steps_of(const Dataset& dataset, const std::set<const Node*
 Result<std::set<const Node*>> nodes_at(const Dataset& dataset, const std::vector<int64_t>& steps);
 
 /// `dataset` for the rest of an epoch: the operators with these numbers, and all those above them, are iterators.
-/// `dataset` itself if there are none. Errors as nodes_of; FailedPrecondition for an operator that cannot run in order.
+/// `dataset` itself if there are none. Errors as nodes_at; FailedPrecondition for an operator that cannot run in order.
 Result<Dataset> run_in_order(const Dataset& dataset, const std::vector<int64_t>& steps);
 
 /// The node of the plan that `node`, of a dataset that run_in_order made, stands for; else `node` itself.

@@ -60,6 +60,7 @@ class UsedOperators {
  public:
   explicit UsedOperators(const Node& root) {
     const std::vector<const Node*> nodes = nodes_of(root);
+    // check() has refused plans with so many uses that these sums could overflow.
     std::map<const Node*, uint64_t> uses = {{&root, 1}};
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
       for (const Node::Ref& input : (*node)->facts().inputs) uses[input.get()] += uses[*node];

@@ -19,7 +19,7 @@ bool is_one_of(const std::array<std::string_view, N>& ops, const Node& node) {
   return std::any_of(ops.begin(), ops.end(), [&](std::string_view op) { return is_library_op(node, op); });
 }
 
-// Nodes that were visited: a part of a plan may be used many times. A pair that comes again has no say any more.
+// Pairs that were compared: a part of a plan may be used many times. A pair that comes again has no say any more.
 using SeenPairs = std::set<std::pair<const Node*, const Node*>>;
 
 bool draws(const Node& node) { return std::ranges::any_of(nodes_of(node), &Node::draws); }
