@@ -74,7 +74,7 @@ const char* intern(std::string_view name);
 /// "...".
 const char* intern_message(std::string_view text);
 const char* intern_path(std::string_view path);
-/// The first value of Args whose names have a text. `text` is interned. Null: kNoArg.
+/// The first value of Args whose names have a text. `text` is a literal or interned. Null: kNoArg.
 inline int64_t text_arg(const char* text) { return text != nullptr ? std::bit_cast<int64_t>(text) : kNoArg; }
 
 namespace internal {

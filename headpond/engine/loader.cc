@@ -335,7 +335,7 @@ struct Loader::Run {
   }
 
   trace::Args this_wait() const {
-    const char* const kind = trace::intern(internal::name_of(engine->kind_of_wait()));
+    const char* const kind = internal::name_of(engine->kind_of_wait());
     return {&kWaitArgs, {trace::text_arg(kind), static_cast<int64_t>(epoch), index + 1}};
   }
   trace::Args next_batch() const { return {&kBatchArgs, {static_cast<int64_t>(epoch), index + 1}}; }

@@ -4,10 +4,10 @@
 #include <cstring>
 #include <string_view>
 
+#include "headpond/base/prefetch.h"
+
 namespace headpond {
 namespace {
-
-constexpr size_t kLine = 64;
 
 // The compiler knows the size: a copy is a few instructions.
 template <size_t kSize>
@@ -15,7 +15,7 @@ void gather_small(const std::byte* rows, std::span<const int64_t> positions, std
   constexpr size_t kAhead = 16;
   const size_t count = positions.size();
   for (size_t r = 0; r < count; ++r) {
-    if (r + kAhead < count) __builtin_prefetch(rows + static_cast<size_t>(positions[r + kAhead]) * kSize);
+    if (r + kAhead < count) prefetch_to_read(rows + static_cast<size_t>(positions[r + kAhead]) * kSize);
     std::memcpy(to + r * kSize, rows + static_cast<size_t>(positions[r]) * kSize, kSize);
   }
 }
@@ -23,10 +23,10 @@ void gather_small(const std::byte* rows, std::span<const int64_t> positions, std
 void gather_large(const std::byte* rows, size_t row_size, std::span<const int64_t> positions, std::byte* to) {
   constexpr size_t kBytesAhead = 4096, kMostLines = 32;
   const size_t ahead = std::max<size_t>(kBytesAhead / row_size, 1);
-  const size_t fetched = std::min(row_size, kMostLines * kLine);
+  const size_t fetched = std::min(row_size, kMostLines * kCacheLine);
   const auto fetch = [&](int64_t position) {
     const std::byte* const row = rows + static_cast<size_t>(position) * row_size;
-    for (size_t at = 0; at < fetched; at += kLine) __builtin_prefetch(row + at);
+    prefetch_to_read(row, fetched);
   };
   const size_t count = positions.size();
   for (size_t r = 0; r < std::min(ahead, count); ++r) fetch(positions[r]);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "headpond/base/log.h"
+#include "headpond/base/prefetch.h"
 #include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"
@@ -146,10 +147,10 @@ class RecordFile::State {
 
   void prefetch(uint64_t i) const {
     assert(i < size());
-    constexpr uint64_t kLine = 64, kMostBytes = 32 * kLine;
+    constexpr uint64_t kMostBytes = 32 * kCacheLine;
     const auto [begin, end_of_record] = range(i);
-    const uint64_t end = std::min(end_of_record, begin + kMostBytes);
-    for (uint64_t at = begin; at < end; at += kLine) __builtin_prefetch(file_->bytes().data() + at);
+    const size_t size = std::min<uint64_t>(end_of_record - begin, kMostBytes);
+    prefetch_to_read(file_->bytes().data() + begin, size);
   }
 
   Result<void> check() const { return file_->check(); }

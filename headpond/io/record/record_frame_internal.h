@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/base/prefetch.h"
 #include "headpond/base/status.h"
 #include "headpond/io/compression/compression.h"
 
@@ -59,7 +60,7 @@ inline Frame look_at_frame(const std::byte* at, uint64_t left, uint64_t longest_
   if (frame.state != FrameState::whole) return frame;
   const std::byte* const payload = at + kHeaderBytes;
   // The next header is needed right after this payload, and may be far away.
-  __builtin_prefetch(payload + frame.length + kCrcBytes);
+  prefetch_to_read(payload + frame.length + kCrcBytes);
   const uint32_t crc = masked_crc32c_in_line(std::span(payload, frame.length));
   if (crc != load<uint32_t>(payload + frame.length)) frame.state = FrameState::bad_payload;
   return frame;

@@ -10,6 +10,8 @@
 #include <new>
 #include <span>
 
+#include "headpond/base/prefetch.h"
+
 namespace headpond::internal {
 
 /// A sequence of slots. There is one writer and one reader at a time; they make written slots visible to the reader,
@@ -20,8 +22,9 @@ class Slots {
   /// `capacity`: below 0 if unbounded. Slots that are `dense` follow each other without gaps; others begin on a cache
   /// line of their own. With few slots none are dense: the writer and the reader would share a cache line.
   Slots(size_t slot_bytes, bool dense, int64_t capacity)
-      : stride_(dense && (capacity < 0 || capacity >= kFewestDense) ? slot_bytes
-                                                                    : (slot_bytes + kLine - 1) / kLine * kLine),
+      : stride_(dense && (capacity < 0 || capacity >= kFewestDense)
+                    ? slot_bytes
+                    : (slot_bytes + kCacheLine - 1) / kCacheLine * kCacheLine),
         is_ring_(capacity >= 0 && capacity <= kMaxRing),
         block_slots_(is_ring_ ? capacity : kBlockSlots),
         ahead_(std::clamp(block_slots_ / 4, int64_t{1}, kMostSlotsAhead)) {
@@ -56,7 +59,7 @@ class Slots {
     const int64_t count = std::min(most, block_slots_ - write_.index);
     std::byte* const slot = slot_at(write_);
     const size_t bytes = static_cast<size_t>(count) * stride_;
-    for (size_t at = 0; at < std::min(bytes, kMostAhead); at += kLine) prefetch_to_write(slot + bytes + at);
+    prefetch_to_write(slot + bytes, std::min(bytes, kMostAhead));
     return {slot, bytes};
   }
   void advance_write(int64_t count) { write_.index += count; }
@@ -66,7 +69,7 @@ class Slots {
   const std::byte* read_slot(int64_t known) {
     if (read_.index == block_slots_) next_read_block();
     const std::byte* const slot = slot_at(read_);
-    if (known > ahead_) __builtin_prefetch(slot + to_ahead(read_));
+    if (known > ahead_) prefetch_to_read(slot + to_ahead(read_));
     return slot;
   }
   void advance_read() { ++read_.index; }
@@ -80,7 +83,6 @@ class Slots {
   void advance_read(int64_t count) { read_.index += count; }
 
  private:
-  static constexpr size_t kLine = 64;
   static constexpr int64_t kMostSlotsAhead = 8;
   static constexpr size_t kMostAhead = 2048;  // Bytes after a run of slots.
   static constexpr int64_t kFewestDense = 16;
@@ -96,25 +98,18 @@ class Slots {
   };
 
   std::byte* slot_at(const Cursor& at) const {
-    return reinterpret_cast<std::byte*>(at.block) + kLine + static_cast<size_t>(at.index) * stride_;
+    return reinterpret_cast<std::byte*>(at.block) + kCacheLine + static_cast<size_t>(at.index) * stride_;
   }
   // Bytes from a slot to the one that is `ahead_` slots further, around the end of a ring.
   ptrdiff_t to_ahead(const Cursor& at) const {
     const int64_t slots = at.index + ahead_ < block_slots_ ? ahead_ : ahead_ - block_slots_;
     return slots * static_cast<ptrdiff_t>(stride_);
   }
-  // __builtin_prefetch for writing emits a prefetch for reading unless the compiler may assume this instruction.
-  // Processors without it treat it as a no-op. After the block's end it does no harm.
-  static void prefetch_to_write([[maybe_unused]] const std::byte* slot) {
-#if defined(__x86_64__)
-    asm volatile("prefetchw %0" : : "m"(*slot));
-#endif
-  }
   Block* new_block() const {
-    const size_t size = kLine + static_cast<size_t>(block_slots_) * stride_;
-    return new (::operator new(size, std::align_val_t(kLine))) Block;
+    const size_t size = kCacheLine + static_cast<size_t>(block_slots_) * stride_;
+    return new (::operator new(size, std::align_val_t(kCacheLine))) Block;
   }
-  static void delete_block(Block* block) { ::operator delete(block, std::align_val_t(kLine)); }
+  static void delete_block(Block* block) { ::operator delete(block, std::align_val_t(kCacheLine)); }
   void next_write_block() {
     if (!is_ring_) {
       Block* fresh = spare_.exchange(nullptr, std::memory_order_acquire);
@@ -134,9 +129,9 @@ class Slots {
   const bool is_ring_;
   const int64_t block_slots_;
   const int64_t ahead_;  // How many slots ahead to prefetch: not so far that the other side still uses them.
-  alignas(kLine) Cursor write_;
-  alignas(kLine) Cursor read_;
-  alignas(kLine) std::atomic<Block*> spare_ = nullptr;
+  alignas(kCacheLine) Cursor write_;
+  alignas(kCacheLine) Cursor read_;
+  alignas(kCacheLine) std::atomic<Block*> spare_ = nullptr;
 };
 
 }  // namespace headpond::internal
