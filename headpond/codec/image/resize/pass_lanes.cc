@@ -151,19 +151,6 @@ void sum_columns_of(const uint8_t* from, int64_t end, uint8_t* to, const ri::Tap
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-// The group's first value is 0, and its window ends before `end`.
-struct Window {
-  HWY_INLINE Window(const uint8_t* from, int64_t end, int64_t wanted) {
-    const int64_t base = HWY_MIN(wanted, end - 64);
-    shift = static_cast<int16_t>(wanted - base);
-    bytes = _mm512_loadu_si512(from + base);
-  }
-  // The bytes at the even bytes of `offsets`, as 16 bits.
-  HWY_INLINE H at(H offsets) const { return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, offsets.raw, bytes)}; }
-  __m512i bytes;
-  int16_t shift;
-};
-
 // Sums of bytes by three digits of their weights. Without AVX512-VNNI more instructions would do the same.
 struct DigitSums {
   I digit[3];
@@ -328,35 +315,62 @@ HWY_INLINE H lerp_of(H first, H second, H weight) {
   return hn::Add(first, hn::MulFixedPoint15(hn::Sub(second, first), weight));
 }
 
-void lerp_rows(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
-  const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
-  const H weights = hn::Set(Halves(), static_cast<int16_t>(weight));
-  int64_t i = 0;
-  for (; i + lanes <= values; i += lanes) {
-    const H mixed = lerp_of(load_halves(first + i), load_halves(second + i), weights);
-    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + i);
+// The even and the odd bytes of a vector, each in 16 bits.
+struct EvenAndOdd {
+  H even, odd;
+
+  HWY_INLINE EvenAndOdd(H even_bytes, H odd_bytes) : even(even_bytes), odd(odd_bytes) {}
+  HWY_INLINE explicit EvenAndOdd(const uint8_t* from) {
+    const hn::RebindToUnsigned<Halves> words;
+    const auto both = hn::BitCast(words, hn::LoadU(Bytes(), from));
+    even = hn::BitCast(Halves(), hn::And(both, hn::Set(words, 0xff)));
+    odd = hn::BitCast(Halves(), hn::ShiftRight<8>(both));
   }
-  for (; i < values; ++i) to[i] = ri::lerp(first[i], second[i], weight);
+  HWY_INLINE B bytes() const { return hn::BitCast(Bytes(), hn::Or(even, hn::ShiftLeft<8>(odd))); }
+};
+
+void lerp_rows(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(Bytes()));
+  const H weights = hn::Set(Halves(), static_cast<int16_t>(weight));
+  if (values < lanes) return ri::lerp_values(first, second, weight, to, values);
+  for (int64_t i = 0; i < values; i += lanes) {
+    i = HWY_MIN(i, values - lanes);  // The last vector ends with the row.
+    const EvenAndOdd a(first + i), b(second + i);
+    const EvenAndOdd mixed(lerp_of(a.even, b.even, weights), lerp_of(a.odd, b.odd, weights));
+    hn::StoreU(mixed.bytes(), Bytes(), to + i);
+  }
 }
 
 #if HWY_TARGET == HWY_AVX3_DL
 
-void lerp_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsPart& columns, int channels,
-                  const ri::ColumnPlan& plan) {
-  const int64_t values = columns.size * channels;
-  const H next = hn::Set(Halves(), static_cast<int16_t>(channels));
-  const auto lanes = static_cast<int64_t>(hn::Lanes(Halves()));
-  int64_t group = 0;
-  for (; plan.lerp_step > 0 && end >= 64 && group * plan.lerp_step + lanes <= values; ++group) {
-    const Window window(from, end, plan.bases[static_cast<size_t>(group)]);
-    const hn::RebindToUnsigned<Halves> words;
-    H offsets = hn::BitCast(Halves(), hn::LoadU(words, plan.offsets.data() + group * lanes));
-    offsets = hn::Add(offsets, hn::Set(Halves(), window.shift));
-    const H weights = hn::LoadU(Halves(), plan.weights.data() + group * lanes);
-    const H mixed = lerp_of(window.at(offsets), window.at(hn::Add(offsets, next)), weights);
-    hn::StoreU(hn::DemoteTo(HalfBytes(), mixed), HalfBytes(), to + group * plan.lerp_step);
+// Stores a group of `step` values; `left` are left of the row. Bytes after the group's are those of the next, which
+// comes later.
+HWY_INLINE void store_group(B group, int64_t step, int64_t left, uint8_t* to) {
+  if (left >= 64) {
+    hn::StoreU(group, Bytes(), to);
+  } else {
+    _mm512_mask_storeu_epi8(to, ~uint64_t{0} >> (64 - HWY_MIN(left, step)), group.raw);
   }
-  ri::lerp_pixels(from, to, columns, channels, HWY_MIN(group * plan.lerp_step, values) / channels, columns.size);
+}
+
+HWY_INLINE H lerp_lanes(B window, const ri::ColumnPlan::LerpLanes& lanes) {
+  const auto at = [&window](const uint16_t* offsets) {
+    return H{_mm512_maskz_permutexvar_epi8(0x5555555555555555U, _mm512_load_si512(offsets), window.raw)};
+  };
+  return lerp_of(at(lanes.first), at(lanes.second), hn::Load(Halves(), lanes.weights));
+}
+
+void lerp_columns(const uint8_t* from, int64_t, uint8_t* to, const ri::TapsPart& columns, int channels,
+                  const ri::ColumnPlan& plan) {
+  const int64_t values = columns.size * channels, step = plan.lerp_step;
+  if (step == 0) return ri::lerp_pixels(from, to, columns, channels, 0, columns.size);
+  const int32_t* base = plan.bases.data();
+  const ri::ColumnPlan::LerpGroup* group = plan.lerps.data();
+  for (int64_t i = 0; i < values; i += step, ++base, ++group) {
+    const B window = hn::LoadU(Bytes(), from + *base);
+    const B mixed = EvenAndOdd(lerp_lanes(window, group->even), lerp_lanes(window, group->odd)).bytes();
+    store_group(mixed, step, values - i, to + i);
+  }
 }
 
 // 64 values of 128 bytes at once.
@@ -370,12 +384,7 @@ void take_columns(const uint8_t* from, int64_t end, uint8_t* to, const ri::TapsP
     const B shift = hn::Set(Bytes(), static_cast<uint8_t>(plan.bases[group] - base));
     const B offsets = hn::Add(hn::Load(Bytes(), plan.blocks[group].bytes), shift);
     const B lower = hn::LoadU(Bytes(), from + base), upper = hn::LoadU(Bytes(), from + base + 64);
-    const auto taken = _mm512_permutex2var_epi8(lower.raw, offsets.raw, upper.raw);
-    if (i + 64 <= values) {  // Bytes after this group's are those of the next, which come later.
-      _mm512_storeu_si512(to + i, taken);
-    } else {
-      _mm512_mask_storeu_epi8(to + i, ~uint64_t{0} >> (64 - HWY_MIN(values - i, plan.take_step)), taken);
-    }
+    store_group(B{_mm512_permutex2var_epi8(lower.raw, offsets.raw, upper.raw)}, plan.take_step, values - i, to + i);
   }
 }
 
@@ -468,26 +477,20 @@ HWY_EXPORT(passes_of_target);
 namespace resize_internal {
 
 const Passes& scalar_passes() {
-  static const Passes passes = {
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
-        sum_pixels(from, to, columns, channels, 0, columns.size);
-      },
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
-        lerp_pixels(from, to, columns, channels, 0, columns.size);
-      },
-      [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels, const ColumnPlan&) {
-        take_pixels(from, to, columns, channels);
-      },
-      [](const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values) {
-        sum_values(rows, weights, count, to, 0, values);
-      },
-      [](const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
-        for (int64_t i = 0; i < values; ++i) to[i] = lerp(first[i], second[i], weight);
-      },
-      [](const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
-        reverse_pixels(from, to, pixels, channels, 0);
-      },
-      nullptr};
+  static const Passes passes = {[](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels,
+                                   const ColumnPlan&) { sum_pixels(from, to, columns, channels, 0, columns.size); },
+                                [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels,
+                                   const ColumnPlan&) { lerp_pixels(from, to, columns, channels, 0, columns.size); },
+                                [](const uint8_t* from, int64_t, uint8_t* to, const TapsPart& columns, int channels,
+                                   const ColumnPlan&) { take_pixels(from, to, columns, channels); },
+                                [](const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to,
+                                   int64_t values) { sum_values(rows, weights, count, to, 0, values); },
+                                [](const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to,
+                                   int64_t values) { lerp_values(first, second, weight, to, values); },
+                                [](const uint8_t* from, uint8_t* to, int64_t pixels, int channels) {
+                                  reverse_pixels(from, to, pixels, channels, 0);
+                                },
+                                nullptr};
   return passes;
 }
 

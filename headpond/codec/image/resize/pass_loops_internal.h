@@ -48,6 +48,10 @@ inline void lerp_pixels(const uint8_t* from, uint8_t* to, const TapsPart& column
   }
 }
 
+inline void lerp_values(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values) {
+  for (int64_t i = 0; i < values; ++i) to[i] = lerp(first[i], second[i], weight);
+}
+
 template <int kChannels, class T>
 void take_pixels(const T* from, T* to, const TapsPart& columns) {
   // Not by columns.first(x): for all that the compiler knows, bytes that are copied change it.

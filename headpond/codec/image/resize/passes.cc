@@ -26,36 +26,25 @@ int64_t widest(const TapsPart& columns, int channels, int64_t step, int64_t taps
   return most;
 }
 
-struct Window {
-  int64_t lanes, taps, bytes;
-};
-
-// How many values have their sources in one window; 0 if only few.
-int64_t step_for(const TapsPart& columns, int channels, const Window& window) {
-  for (const int64_t step : {window.lanes, window.lanes / 2, window.lanes / 4}) {
-    if (widest(columns, channels, step, window.taps) <= window.bytes) return step;
-  }
-  return 0;
+// How many values, a multiple of 16, have their sources within so many bytes, if each has `taps`; 0: fewer.
+int64_t step_for(const TapsPart& columns, int channels, int64_t taps, int64_t bytes) {
+  constexpr int64_t kMost = 64, kLess = 16;
+  int64_t step = kMost;
+  while (step > 0 && widest(columns, channels, step, taps) > bytes) step -= kLess;
+  return step;
 }
 
-// For groups of `step` values: sets `bases`, and calls put(x, i, offset) for each value, which is the i-th of the group
-// of the last base and of pixel x, `offset` values from that base on.
+// Calls put(x, i, offset) for each value from `begin` to `end`: the i-th of them, of pixel x, whose first source is
+// `offset` values after `base`.
 template <class Put>
-void put_groups(const TapsPart& columns, int channels, int64_t step, std::vector<int32_t>& bases, const Put& put) {
-  const int64_t values = columns.size * channels;
-  bases.clear();
-  int64_t begin = 0, base = 0, i = step;
-  for (int64_t x = 0; x < columns.size; ++x) {
-    const int64_t first = columns.first(x) * channels;
-    for (int c = 0; c < channels; ++c, ++i) {
-      if (i == step) {
-        base = base_of(columns, channels, begin, std::min(begin + step, values));
-        bases.push_back(static_cast<int32_t>(base));
-        begin += step;
-        i = 0;
-      }
-      put(x, i, first + c - base);
+void each_value(const TapsPart& columns, int channels, int64_t begin, int64_t end, int64_t base, const Put& put) {
+  int64_t x = begin / channels, c = begin % channels;
+  for (int64_t i = 0; i < end - begin; ++i, ++c) {
+    if (c == channels) {
+      c = 0;
+      ++x;
     }
+    put(x, i, columns.first(x) * channels + c - base);
   }
 }
 
@@ -64,35 +53,45 @@ void put_groups(const TapsPart& columns, int channels, int64_t step, std::vector
 void ColumnPlan::clear() { lerp_step = pairs = quads = take_step = 0; }
 
 void ColumnPlan::make_takes(const TapsPart& columns, int channels) {
-  take_step = step_for(columns, channels, {64, 1, kTakeWindow});
-  if (take_step == 0) return;
-  const int64_t groups = (columns.size * channels + take_step - 1) / take_step;
-  if (groups * int64_t{sizeof(Block)} > kMostBytes) {
-    take_step = 0;
-    return;
-  }
+  take_step = 0;
+  const int64_t step = step_for(columns, channels, 1, kTakeWindow);
+  if (step == 0) return;
+  const int64_t values = columns.size * channels, groups = (values + step - 1) / step;
+  if (groups * int64_t{sizeof(Block)} > kMostBytes) return;
   blocks.assign(static_cast<size_t>(groups), {});
-  put_groups(columns, channels, take_step, bases, [this](int64_t, int64_t i, int64_t offset) {
-    blocks[bases.size() - 1].bytes[i] = static_cast<uint8_t>(offset);
-  });
+  bases.clear();
+  for (Block& block : blocks) {
+    const int64_t begin = static_cast<int64_t>(bases.size()) * step, end = std::min(begin + step, values);
+    const int64_t base = base_of(columns, channels, begin, end);
+    bases.push_back(static_cast<int32_t>(base));
+    each_value(columns, channels, begin, end, base,
+               [&block](int64_t, int64_t i, int64_t offset) { block.bytes[i] = static_cast<uint8_t>(offset); });
+  }
+  take_step = step;
 }
 
 void ColumnPlan::make_lerps(const TapsPart& columns, int channels) {
-  constexpr int64_t kLanes = 32;
-  lerp_step = step_for(columns, channels, {kLanes, 2, kWindow});
-  if (lerp_step == 0) return;
-  const int64_t groups = (columns.size * channels + lerp_step - 1) / lerp_step;
-  if (groups * kLanes * int64_t{sizeof(offsets[0]) + sizeof(weights[0])} > kMostBytes) {
-    lerp_step = 0;
-    return;
+  lerp_step = 0;
+  const int64_t values = columns.size * channels, last_base = columns.to() * channels - kWindow;
+  if (last_base < 0) return;
+  const int64_t step = step_for(columns, channels, 2, kWindow);
+  if (step == 0) return;
+  const int64_t groups = (values + step - 1) / step;
+  if (groups * int64_t{sizeof(LerpGroup)} > kMostBytes) return;
+  lerps.resize(static_cast<size_t>(groups));  // Lanes after the last value are an earlier image's: they are not kept.
+  bases.clear();
+  for (LerpGroup& group : lerps) {
+    const int64_t begin = static_cast<int64_t>(bases.size()) * step, end = std::min(begin + step, values);
+    const int64_t base = std::min(base_of(columns, channels, begin, end), last_base);
+    bases.push_back(static_cast<int32_t>(base));
+    each_value(columns, channels, begin, end, base, [&](int64_t x, int64_t i, int64_t offset) {
+      LerpLanes& lanes = i % 2 == 0 ? group.even : group.odd;
+      lanes.first[i / 2] = static_cast<uint16_t>(offset);
+      lanes.second[i / 2] = static_cast<uint16_t>(offset + channels);  // May be past the window where its weight is 0.
+      lanes.weights[i / 2] = static_cast<int16_t>(*columns.fixed(x));
+    });
   }
-  offsets.assign(static_cast<size_t>(groups * kLanes), 0);
-  weights.assign(static_cast<size_t>(groups * kLanes), 0);
-  put_groups(columns, channels, lerp_step, bases, [&](int64_t x, int64_t i, int64_t offset) {
-    const size_t at = (bases.size() - 1) * kLanes + static_cast<size_t>(i);
-    offsets[at] = static_cast<uint16_t>(offset);
-    weights[at] = static_cast<int16_t>(*columns.fixed(x));
-  });
+  lerp_step = step;
 }
 
 void ColumnPlan::make_pairs(const TapsPart& columns) {

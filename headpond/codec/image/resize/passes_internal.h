@@ -13,16 +13,23 @@ namespace headpond::resize_internal {
 
 /// What a row's loops need of the taps of its columns, in the order in which vectors take it. Each target has its own
 /// form, or none. A form that would take more than kMostBytes, besides `bases`, is not made: without the bound few rows
-/// gain, and at most 6 % (Lanczos from 1920 to 640 RGB, 819 KB). The memory is kept from one image to the next.
+/// of sums gain, and at most 6 % (Lanczos from 1920 to 640 RGB, 819 KB). The memory is kept from one image to the next.
 struct ColumnPlan {
   static constexpr int64_t kMostBytes = 512 * 1024;
 
-  /// For a lerp: groups of `lerp_step` values, whose sources lie within 64 bytes from `bases` on, and a vector of 32
-  /// for each.
-  int64_t lerp_step = 0;  ///< 0: none; sources lie too far apart.
+  /// For a lerp: groups of `lerp_step` values, whose sources lie within 64 bytes from `bases` on, and a LerpGroup for
+  /// each.
+  int64_t lerp_step = 0;  ///< 0: none; sources lie too far apart, or the last one ends within 64 bytes.
   std::vector<int32_t> bases;
-  std::vector<uint16_t> offsets;  ///< Offset of the first value, from the base on.
-  std::vector<int16_t> weights;   ///< Weight of the second value, times 2^15.
+  /// Lane i of `even` is the group's value 2 i, that of `odd` 2 i + 1.
+  struct alignas(64) LerpLanes {
+    uint16_t first[32], second[32];  ///< Offsets of both pixels from the base on.
+    int16_t weights[32];             ///< Weights of the second pixel, times 2^15.
+  };
+  struct LerpGroup {
+    LerpLanes even, odd;
+  };
+  std::vector<LerpGroup> lerps;
 
   /// For sums: word [pair * size + i] has weights 2 pair and 2 pair + 1 of pixel i, the first in its lower 16 bits.
   /// `low` has bits 0 to 11 of each, `high` the others. Words after the last weight are 0.
@@ -69,19 +76,16 @@ void take_columns(const float* from, float* to, const TapsPart& columns, int cha
 
 /// The loops of these passes over u8, of one instruction set: equal bytes on each.
 struct Passes {
-  /// Pixels of `channels` values by taps that are sums. Reads nothing from `from` + `end` on.
-  /// `plan` was made by `plan` for these columns, or is empty.
-  void (*sum_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
-                      const ColumnPlan& plan);
-  /// The same by taps that are a lerp.
-  void (*lerp_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
-                       const ColumnPlan& plan);
-  /// The same where one pixel is taken.
-  void (*take_columns)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
-                       const ColumnPlan& plan);
+  /// Makes pixels of `channels` values of `to`. Reads nothing from `from` + `end` on; `end` is at least columns.to()
+  /// pixels. `plan` was made by `plan` for these columns, or is empty.
+  using Columns = void (*)(const uint8_t* from, int64_t end, uint8_t* to, const TapsPart& columns, int channels,
+                           const ColumnPlan& plan);
+  Columns sum_columns;   ///< By taps that are sums.
+  Columns lerp_columns;  ///< By taps that are a lerp.
+  Columns take_columns;  ///< Where one pixel is taken.
   /// The weighted sum of `count` rows of `values` values.
   void (*sum_rows)(const uint8_t* const* rows, const int32_t* weights, int64_t count, uint8_t* to, int64_t values);
-  /// Two rows mixed, `weight` of 2^15 parts of the second.
+  /// Two rows mixed, `weight` of 2^15 parts of the second. `to` overlaps neither.
   void (*lerp_rows)(const uint8_t* first, const uint8_t* second, int32_t weight, uint8_t* to, int64_t values);
   /// The pixels of a row of `pixels` pixels from the last to the first.
   void (*reverse)(const uint8_t* from, uint8_t* to, int64_t pixels, int channels);

@@ -117,14 +117,17 @@ void nearest_taps(Taps& taps, double scale) {
 
 void lerp_taps(Taps& taps, double scale) {
   taps.stride = 1;
-  for (int64_t i = 0; i < taps.key.out; ++i) {
-    const double at = std::max((static_cast<double>(i) + 0.5) * scale - 0.5, 0.0);
-    const auto first = static_cast<int64_t>(at);
+  const auto size = static_cast<size_t>(taps.key.out);
+  taps.first.resize(size);
+  taps.fixed.resize(size);
+  const auto last = static_cast<int32_t>(taps.key.in - 1);
+  for (size_t i = 0; i < size; ++i) {
+    const double at = std::max((static_cast<double>(static_cast<int32_t>(i)) + 0.5) * scale - 0.5, 0.0);
+    const auto first = static_cast<int32_t>(at);
     // NOLINTNEXTLINE(bugprone-incorrect-roundings): half up, the same bits everywhere.
     const auto weight = static_cast<int32_t>((at - static_cast<double>(first)) * 32768 + 0.5);
-    const bool is_inside = first < taps.key.in - 1;
-    taps.first.push_back(static_cast<int32_t>(is_inside ? first : taps.key.in - 1));
-    taps.fixed.push_back(is_inside ? std::min(weight, 32767) : 0);
+    taps.first[i] = std::min(first, last);
+    taps.fixed[i] = first < last ? std::min(weight, 32767) : 0;
   }
 }
 
@@ -193,12 +196,6 @@ Taps resize_internal::make_taps(const TapsKey& key) {
     reverse_rows(taps.exact, key.out);
   }
   return taps;
-}
-
-int64_t resize_internal::TapsPart::count(int64_t i) const {
-  if (!taps->count.empty()) return taps->count[static_cast<size_t>(begin + i)];
-  if (taps->fixed.empty()) return 1;
-  return std::min<int64_t>(taps->key.in - taps->first[static_cast<size_t>(begin + i)], 2);
 }
 
 // Neither begins nor ends of the pixels' windows ever go back, or never forth in a reversed table.

@@ -2,6 +2,7 @@
 // What a pass of resizing sums up: for each pixel of the result, along one axis, pixels of the source and weights.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -54,7 +55,11 @@ struct TapsPart {
   int64_t shift = 0;
 
   int64_t first(int64_t i) const { return taps->first[static_cast<size_t>(begin + i)] - shift; }
-  int64_t count(int64_t i) const;
+  int64_t count(int64_t i) const {
+    if (!taps->count.empty()) return taps->count[static_cast<size_t>(begin + i)];
+    if (taps->fixed.empty()) return 1;
+    return std::min<int64_t>(taps->key.in - taps->first[static_cast<size_t>(begin + i)], 2);
+  }
   const int32_t* fixed(int64_t i) const { return taps->fixed.data() + (begin + i) * taps->stride; }
   const double* exact(int64_t i) const { return taps->exact.data() + (begin + i) * taps->stride; }
   /// The pixels of the source that are read: [from, to).
