@@ -7,6 +7,7 @@
 #include <cstring>
 #include <span>
 
+#include "headpond/base/prefetch.h"
 #include "headpond/codec/image/kernels/image_pass_internal.h"
 
 namespace headpond::image_internal {
@@ -256,11 +257,20 @@ class ImageMaking {
     scratch_.row.resize(static_cast<size_t>(row_bytes));
     for (int64_t y = 0; y < window_.height; ++y) {
       const int64_t line = geometry_.flips_rows ? window_.height - 1 - y : y;
-      std::byte* const to = normalize == nullptr ? out + line * row_bytes : scratch_.row.data();
+      std::byte* const to = normalize == nullptr ? out_row(out, line, row_bytes) : scratch_.row.data();
       pad_row(seen, y, to);
       if (normalize != nullptr) normalize_row(*normalize, to, line, out);
     }
     return {};
+  }
+
+  // Row `line` of the result. Asks for the memory of one that is written later, or for that of its begin.
+  std::byte* out_row(std::byte* out, int64_t line, int64_t row_bytes) const {
+    constexpr int64_t kAhead = 2, kMostBytes = 4096;
+    const int64_t later = geometry_.flips_rows ? line - kAhead : line + kAhead;
+    if (later >= 0 && later < geometry_.out_height())
+      prefetch_to_write(out + later * row_bytes, static_cast<size_t>(std::min(row_bytes, kMostBytes)));
+    return out + line * row_bytes;
   }
 
   // Row `y` of the window.
@@ -322,9 +332,9 @@ class ImageMaking {
 
   void write(Axis down, Axis across, const ImageView& view, const NormalizePass* normalize) {
     const int64_t height = geometry_.out_height(), width = geometry_.out_width();
-    const size_t row_bytes = static_cast<size_t>(width) * pixel_;
+    const int64_t row_bytes = width * static_cast<int64_t>(pixel_);
     std::byte* const out = make_result(height, width, normalize);
-    scratch_.row.resize(row_bytes);
+    scratch_.row.resize(static_cast<size_t>(row_bytes));
     const bool has_pixels = down.pixels.size > 0 && across.pixels.size > 0;
     std::optional<ResizeRows> rows;
     if (has_pixels) {
@@ -336,7 +346,7 @@ class ImageMaking {
     const int64_t end = left + across.pixels.size;
     for (int64_t y = 0; y < height; ++y) {
       const int64_t line = geometry_.flips_rows ? height - 1 - y : y;
-      std::byte* const to = normalize == nullptr ? out + static_cast<size_t>(line) * row_bytes : scratch_.row.data();
+      std::byte* const to = normalize == nullptr ? out_row(out, line, row_bytes) : scratch_.row.data();
       if (!has_pixels || y < down.before || y >= height - down.after) {
         fill_pixels(to, width);
       } else {

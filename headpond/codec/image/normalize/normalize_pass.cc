@@ -25,7 +25,8 @@ bool NormalizePass::takes(int channels) const {
 NormalizeRow NormalizePass::row_of(int64_t y, const Size& size, std::byte*& to) const {
   const bool is_chw = options_.layout == ImageLayout::chw;
   to += y * size.width * (is_chw ? 1 : size.channels) * static_cast<int64_t>(item_size(options_.dtype));
-  return {size.width, size.channels, options_.dtype, is_chw ? size.height * size.width : 0};
+  const int64_t plane = is_chw ? size.height * size.width : 0;
+  return {size.width, size.channels, options_.dtype, plane, (size.height - 1 - y) * size.width};
 }
 
 void NormalizePass::row(const uint8_t* from, int64_t y, const Size& size, std::byte* to) const {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "headpond/base/prefetch.h"
 #include "headpond/codec/image/normalize/normalize_rows_internal.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -83,18 +84,33 @@ HWY_INLINE bool each_vector(int64_t width, const At& at) {
   return true;
 }
 
+// So many values before they are written, asks for their memory, once for each line of it.
+template <class T>
+HWY_INLINE bool begins_line(int64_t value) {
+  return value % static_cast<int64_t>(kCacheLine / sizeof(T)) == 0;
+}
+constexpr int64_t kAhead = 512;
+
 template <class As, class T>
 bool planes(const T* from, const ii::NormalizeRow& row, const ii::NormalizeLines& lines, typename As::To* to) {
   const auto tag = tag_of(from);
   using V = hn::Vec<decltype(tag_of(from))>;
   const Line a(lines, 0), b(lines, 1), c(lines, 2), d(lines, 3);
   const int64_t plane = row.plane;
+  const auto prefetch = [&](int64_t x) {
+    if (!begins_line<typename As::To>(x) || x + kAhead >= row.width + row.after) return;
+    for (int k = 0; k < row.channels; ++k) prefetch_to_write(to + k * plane + x + kAhead);
+  };
   if (row.channels == 1) {
-    return each_vector(row.width, [&](int64_t x) { a.put(As(), hn::LoadU(tag, from + x), to + x); });
+    return each_vector(row.width, [&](int64_t x) {
+      prefetch(x);
+      a.put(As(), hn::LoadU(tag, from + x), to + x);
+    });
   }
   V first, second, third, fourth;
   return each_vector(row.width, [&](int64_t x) {
     const T* const pixels = from + x * row.channels;
+    prefetch(x);
     if (row.channels == 2) hn::LoadInterleaved2(tag, pixels, first, second);
     if (row.channels == 3) hn::LoadInterleaved3(tag, pixels, first, second, third);
     if (row.channels == 4) hn::LoadInterleaved4(tag, pixels, first, second, third, fourth);
@@ -110,10 +126,11 @@ void pixels_beside_each_other(const T* from, const ii::NormalizeRow& row, const 
                               typename As::To* to) {
   const auto tag = tag_of(from);
   const auto lanes = static_cast<int64_t>(hn::Lanes(Floats()));
-  const int64_t values = row.width * row.channels;
+  const int64_t values = row.width * row.channels, end = values + row.after * row.channels;
   int64_t i = 0;
   size_t at = 0;
   for (; i + lanes <= values; i += lanes) {
+    if (begins_line<typename As::To>(i) && i + kAhead < end) prefetch_to_write(to + i + kAhead);
     const F scale = hn::Load(Floats(), lines.scale.data() + at), bias = hn::Load(Floats(), lines.bias.data() + at);
     store(As(), hn::Add(hn::Mul(floats(hn::LoadU(tag, from + i)), scale), bias), to + i);
     at += static_cast<size_t>(lanes);

@@ -23,9 +23,10 @@ struct NormalizeLines {
 
 struct NormalizeRow {
   int64_t width;
-  int channels;   ///< 1 to 4.
-  DType dtype;    ///< f32, f16 or bf16.
-  int64_t plane;  ///< Values from a channel's row to the next channel's; 0: they stay beside each other.
+  int channels;       ///< 1 to 4.
+  DType dtype;        ///< f32, f16 or bf16.
+  int64_t plane;      ///< Values from a channel's row to the next channel's; 0: they stay beside each other.
+  int64_t after = 0;  ///< Pixels that follow in the result: their memory is asked for before they are written.
 };
 
 /// The functions of one instruction set: equal bytes on each.

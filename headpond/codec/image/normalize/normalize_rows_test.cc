@@ -34,12 +34,13 @@ NormalizedBytes normalized(const std::vector<T>& from, NormalizeRow row, Row run
 // Rows of all bytes, and of floats of any bits, into planes and beside each other.
 template <class T, class Pick>
 void expect_equal_targets(const std::vector<T>& values, const Pick& pick) {
-  for (const int64_t width : {1, 3, 4, 7, 8, 15, 16, 17, 31, 48, 85, 256}) {
+  for (const int64_t width : {1, 3, 4, 7, 8, 15, 16, 17, 31, 48, 85, 256, 600, 1025}) {
     for (int channels = 1; channels <= 4; ++channels) {
       for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
         for (const int64_t plane : {int64_t{0}, width + 3}) {
+          const int64_t after = width % 2 == 0 ? 700 : 0;
           const std::vector<T> from(values.begin(), values.begin() + width * channels);
-          const NormalizeRow row = {width, channels, dtype, plane};
+          const NormalizeRow row = {width, channels, dtype, plane, after};
           const NormalizedBytes expected = normalized(from, row, pick(normalize_rows_scalar()));
           for (const auto& named : normalize_targets()) {
             ASSERT_EQ(normalized(from, row, pick(named.code)), expected)
@@ -52,14 +53,14 @@ void expect_equal_targets(const std::vector<T>& values, const Pick& pick) {
 }
 
 TEST(NormalizeRows, OfU8AreThoseOfTheirTwin) {
-  std::vector<uint8_t> values(1024);
+  std::vector<uint8_t> values(4100);
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<uint8_t>(i * 7 + i / 256);
   expect_equal_targets(values, [](const NormalizeRows& rows) { return rows.of_u8; });
 }
 
 TEST(NormalizeRows, OfFloatsAreThoseOfTheirTwin) {
   Random random(3);
-  std::vector<float> values(1024);
+  std::vector<float> values(4100);
   for (float& value : values) {
     // The result is small, subnormal, large, infinite; never a NaN, whose bits no rule of arithmetic fixes.
     value = std::ldexp(static_cast<float>(random.below(2000)) - 1000, static_cast<int>(random.below(60)) - 40);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "headpond/base/prefetch.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 #include "headpond/codec/image/resize/resize_rows_internal.h"
 
@@ -16,6 +17,18 @@ int64_t most_rows(const TapsPart& part) {
 
 // A pass that would copy its rows.
 bool copies(const TapsPart& columns) { return columns.taps->key.is_identity() && columns.first(0) == 0; }
+
+// How many rows of the result ahead rows of the image are asked for, if each needs so many bytes: few if these are
+// many, which would take the place of those that are needed first.
+int64_t rows_ahead(int64_t bytes) {
+  constexpr int64_t kMostRows = 8, kMostBytes = 32 * 1024;
+  return bytes > 0 ? std::min(kMostBytes / bytes, kMostRows) : 0;
+}
+
+Passes::Columns across_of(const Passes& passes, const TapsKey& key) {
+  if (key.is_nearest()) return passes.take_columns;
+  return key.is_lerp() ? passes.lerp_columns : passes.sum_columns;
+}
 
 }  // namespace
 
@@ -42,10 +55,15 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
       rows_(rows),
       columns_(columns),
       has_horizontal_(!copies(columns)),
+      is_flip_(columns.taps->key.in == columns.taps->key.out && columns.taps->key.reversed && columns.size > 0),
+      from_(columns.size > 0 ? columns.from() * image.channels : 0),
+      end_(columns.size > 0 ? columns.to() * image.channels : 0),
       passes_(passes()),
+      across_(across_of(passes_, columns.taps->key)),
       float_passes_(float_passes()),
       scratch_(scratch),
       ring_rows_(rows.taps->key.is_lerp() ? 1 : most_rows(rows)),
+      ahead_(rows_ahead(static_cast<int64_t>(item_size(image.dtype)) * (end_ - from_) * most_rows(rows))),
       made_(rows.size > 0 ? rows.from() : 0) {
   const size_t pixel = static_cast<size_t>(image.channels) * item_size(image.dtype);
   const int64_t width = rows.taps->key.is_lerp() ? image.width : columns.size;
@@ -61,23 +79,27 @@ ResizeRows::ResizeRows(const ImageView& image, const TapsPart& rows, const TapsP
   if (is_sum && float_passes_.plan != nullptr) float_passes_.plan(columns, image.channels, scratch_.float_plan);
 }
 
+// The rows of a part of a stored image are no steady stream, which the processor would foresee.
+void ResizeRows::fetch_ahead() {
+  const size_t item = item_size(image_.dtype);
+  for (const int64_t end = std::min(y_ + ahead_, rows_.size); asked_ < end; ++asked_) {
+    const int64_t first = rows_.first(asked_), after = first + rows_.count(asked_);
+    for (fetched_ = std::max(fetched_, first); fetched_ < after; ++fetched_) {
+      const std::byte* const row = image_.data + fetched_ * image_.row_bytes;
+      prefetch_to_read(row + static_cast<size_t>(from_) * item, static_cast<size_t>(end_ - from_) * item);
+    }
+  }
+}
+
 void ResizeRows::across(const uint8_t* from, uint8_t* to) const {
-  const TapsKey& key = columns_.taps->key;
-  if (key.in == key.out && key.reversed && columns_.size > 0)
-    return passes_.reverse(from + columns_.from() * image_.channels, to, columns_.size, image_.channels);
-  const int64_t end = columns_.to() * image_.channels;
-  if (key.is_nearest()) return passes_.take_columns(from, end, to, columns_, image_.channels, scratch_.plan);
-  if (key.is_lerp()) return passes_.lerp_columns(from, end, to, columns_, image_.channels, scratch_.plan);
-  passes_.sum_columns(from, end, to, columns_, image_.channels, scratch_.plan);
+  if (is_flip_) return passes_.reverse(from + from_, to, columns_.size, image_.channels);
+  across_(from, end_, to, columns_, image_.channels, scratch_.plan);
 }
 
 void ResizeRows::across(const float* from, float* to) const {
-  const TapsKey& key = columns_.taps->key;
-  if (key.in == key.out && key.reversed && columns_.size > 0)
-    return float_passes_.reverse(from + columns_.from() * image_.channels, to, columns_.size, image_.channels);
-  if (key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
-  const int64_t end = columns_.to() * image_.channels;
-  float_passes_.sum_columns(from, end, to, columns_, image_.channels, scratch_.float_plan);
+  if (is_flip_) return float_passes_.reverse(from + from_, to, columns_.size, image_.channels);
+  if (columns_.taps->key.is_nearest()) return take_columns(from, to, columns_, image_.channels);
+  float_passes_.sum_columns(from, end_, to, columns_, image_.channels, scratch_.float_plan);
 }
 
 void ResizeRows::down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const {
@@ -124,18 +146,15 @@ void ResizeRows::next_as(T* to) {
 void ResizeRows::lerp_next(uint8_t* to) {
   const auto* const first = reinterpret_cast<const uint8_t*>(image_.data + rows_.first(y_) * image_.row_bytes);
   const uint8_t* const second = first + (rows_.count(y_) == 2 ? image_.row_bytes : 0);
-  if (!has_horizontal_) {
-    const int64_t left = columns_.first(0) * image_.channels;
-    return passes_.lerp_rows(first + left, second + left, *rows_.fixed(y_), to, columns_.size * image_.channels);
-  }
+  const int32_t weight = *rows_.fixed(y_);
+  if (!has_horizontal_) return passes_.lerp_rows(first + from_, second + from_, weight, to, end_ - from_);
   auto* const mixed = reinterpret_cast<uint8_t*>(scratch_.ring.data());
-  const int64_t from = columns_.from() * image_.channels;
-  passes_.lerp_rows(first + from, second + from, *rows_.fixed(y_), mixed + from,
-                    columns_.to() * image_.channels - from);
+  passes_.lerp_rows(first + from_, second + from_, weight, mixed + from_, end_ - from_);
   across(mixed, to);
 }
 
 void ResizeRows::next(std::byte* to) {
+  fetch_ahead();
   if (rows_.taps->key.is_lerp()) {
     lerp_next(reinterpret_cast<uint8_t*>(to));
   } else if (image_.dtype == DType::u8) {

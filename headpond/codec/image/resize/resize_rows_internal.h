@@ -51,6 +51,7 @@ class ResizeRows {
   template <class T>
   const T* source_row(int64_t y);
   void lerp_next(uint8_t* to);
+  void fetch_ahead();
   void across(const uint8_t* from, uint8_t* to) const;
   void across(const float* from, float* to) const;
   void down(const uint8_t* const* rows, int64_t count, uint8_t* to, int64_t values) const;
@@ -60,12 +61,18 @@ class ResizeRows {
   const TapsPart rows_;
   const TapsPart columns_;
   const bool has_horizontal_;
+  const bool is_flip_;        // The horizontal pass only flips.
+  const int64_t from_, end_;  // The values of a row of the image that are read.
   const Passes& passes_;
+  const Passes::Columns across_;  // Of u8.
   const FloatPasses& float_passes_;
   ResizeScratch& scratch_;
   const int64_t ring_rows_;
+  const int64_t ahead_;
   int64_t y_ = 0;
-  int64_t made_ = 0;  // Rows of the image below this one have had their horizontal pass.
+  int64_t asked_ = 0;    // What rows of the result below this one need was asked for.
+  int64_t fetched_ = 0;  // Rows of the image below this one were asked for, or are not needed.
+  int64_t made_ = 0;     // Rows of the image below this one have had their horizontal pass.
 };
 
 }  // namespace headpond::resize_internal
