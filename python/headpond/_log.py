@@ -6,9 +6,21 @@ import os
 from . import _core
 
 
+_waiting: list[tuple[int, str]] = []
+
+
 def _give(level: int, line: str) -> None:
+    _waiting.append((level, line))
+    _give_waiting()
+
+
+def _give_waiting() -> None:
     import logging  # Importing the package does without it.
-    logging.getLogger("headpond").log(level, "%s", line)
+    if not hasattr(logging, "captureWarnings"):  # Its last function. This call is in the midst of that import, on the same thread.
+        return
+    while _waiting:
+        level, line = _waiting.pop(0)
+        logging.getLogger("headpond").log(level, "%s", line)
 
 
 def stack_of(thread: int) -> tuple[str, bool]:
@@ -24,6 +36,7 @@ def stack_of(thread: int) -> tuple[str, bool]:
 def end() -> None:
     """Delivers the lines that are left; later ones go to stderr."""
     _core.end_log()
+    _give_waiting()
 
 
 def _begin() -> None:

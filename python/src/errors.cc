@@ -57,9 +57,12 @@ class Tracebacks {
     for (PyObject* const exception : all) Py_VISIT(exception);
     return 0;
   }
-  void disown(const void* owner) {
+  /// Nobody will see the owner's any more, and the collector that frees it may have emptied them.
+  void forget_of(const void* owner) {
     MutexLock lock(mu_);
-    std::replace(owners_.begin(), owners_.end(), owner, static_cast<const void*>(nullptr));
+    for (size_t i = 0; i < kMost; ++i) {
+      if (owners_.at(i) == owner) kept_.at(i) = nullptr;
+    }
   }
   /// With the interpreter's lock or without, before the exception goes.
   void forget(const PyObject* exception) {
@@ -70,6 +73,8 @@ class Tracebacks {
  private:
   static void cut(nb::handle exception) {
     try {
+      // The collector has emptied it, as nobody reaches the owner: a text of it would end the process.
+      if (nb::object(exception.attr("args")).is_none()) return;
       const nb::object text =
           nb::module_::import_("traceback")
               .attr("format_exception")(exception.type(), exception, exception.attr("__traceback__"));
@@ -212,7 +217,7 @@ void set_error(const Error& error) {
 OwnsExceptions::OwnsExceptions(const void* owner) : before_(std::exchange(owner_of_call, owner)) {}
 OwnsExceptions::~OwnsExceptions() { owner_of_call = before_; }
 int visit_exceptions(const void* owner, visitproc visit, void* arg) { return tracebacks().visit_of(owner, visit, arg); }
-void disown_exceptions(const void* owner) { tracebacks().disown(owner); }
+void forget_exceptions(const void* owner) { tracebacks().forget_of(owner); }
 
 Error error_of_python() { return error_of_exception(nullptr); }
 Error error_of_function() { return error_of_exception(owner_of_call); }

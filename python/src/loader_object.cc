@@ -131,7 +131,7 @@ PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t r
 }
 
 PythonLoader::~PythonLoader() {
-  disown_exceptions(this);
+  forget_exceptions(this);
   if (returned_ != nullptr) {
     (void)Ending::start([loader = std::move(loader_), ending = ending_, returned = returned_]() mutable {
       loader.reset();

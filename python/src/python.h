@@ -189,8 +189,8 @@ class OwnsExceptions {
 };
 /// For the owner's tp_traverse: the exceptions that are its own.
 int visit_exceptions(const void* owner, visitproc visit, void* arg);
-/// The owner is gone.
-void disown_exceptions(const void* owner);
+/// The owner goes.
+void forget_exceptions(const void* owner);
 
 /// Of whatever type: typing.Any in the types of the module.
 class Any : public nb::object {

@@ -4,6 +4,8 @@ import contextlib
 import ctypes
 import functools
 import gc
+import subprocess
+import sys
 import threading
 import time
 import traceback
@@ -229,6 +231,28 @@ def test_what_ends_the_program_is_no_bad_element(raised):
 
     with pytest.raises(raised):
         list(hp.Loader(hp.range(10).map(function, output=(hp.i64, ())).ignore_errors()))
+
+
+def test_exceptions_that_the_collector_emptied_are_left_alone():
+    """Those of a Loader that only their own frames reach, whose engine has them still: the next Loader shortens old ones."""
+    program = """
+import gc
+import numpy as np
+import headpond as hp
+gc.set_threshold(20, 1, 1)
+def fail(element):
+    if element["x"] % 13 == 5:
+        raise ValueError("bad")
+    return element
+data = hp.from_tensor_slices({"x": np.arange(60)}).map(fail).ignore_errors().batch(4)
+kept = []
+for number in range(600):
+    kept.append([batch for batch in hp.Loader(data, threads=1)])
+    if number % 10 == 9:
+        kept.clear()
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_details_name_the_element(tmp_path):

@@ -287,6 +287,16 @@ def test_the_log_is_pythons(caplog):
     assert sorted(re.search(r"record (\d): \d+ does not fit", one.getMessage())[1] for one in found) == ["0", "1", "2"]
 
 
+def test_lines_wait_while_the_main_thread_imports_logging(caplog, monkeypatch):
+    """They are given between any two of its instructions."""
+    with monkeypatch.context() as importing:
+        importing.setitem(sys.modules, "logging", type(logging)("logging"))
+        hp._log._give(logging.WARNING, "one")
+    assert not caplog.messages
+    hp._log._give(logging.ERROR, "two")
+    assert [(one.levelname, one.getMessage()) for one in caplog.records] == [("WARNING", "one"), ("ERROR", "two")]
+
+
 def in_a_thread(function):
     """The main thread waits meanwhile, and runs no Python."""
     may_begin, has_ended = threading.Lock(), threading.Lock()
