@@ -175,7 +175,7 @@ class Dataset(Operators):
         call after the other, also where the function releases the interpreter's lock.
         map("image", function): the same for one field.
         map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
-        map(hp.expr("x / 255")): an expression; with `into` it adds or replaces that field.
+        map(hp.expr("x / 255.0")): an expression; with `into` it adds or replaces that field.
         map(hp.parse_example({...})): a parser of elements that are messages; map("record", hp.parse_example({...})): of a field that is
         one, which its fields replace.
         """

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Expression:
-    """An expression over the fields of an element, as in pipeline files: hp.expr("x / 255")."""
+    """An expression over the fields of an element, as in pipeline files: hp.expr("x / 255.0")."""
 
     def __init__(self, text: str, dtype: DTypeLike | None = None) -> None:
         self.text = text
