@@ -14,7 +14,7 @@ from typing import Any
 
 from . import _core
 from ._dataset import Dataset, from_tensor_slices, range
-from ._values import Paths
+from ._values import Paths, paths_of
 from .errors import InvalidArgumentError
 
 
@@ -40,7 +40,7 @@ def parquet(patterns: Paths, *, columns: Sequence[str] | None = None, fill: Any 
     at most `memory` bytes, are kept: a shuffle of the whole epoch is for files that fit, shuffle(window=...) for others."""
     import pyarrow
     from pyarrow import parquet as reader
-    paths = _core.match_filenames([os.fspath(one) for one in ([patterns] if isinstance(patterns, (str, os.PathLike)) else patterns)])
+    paths = _core.match_filenames(paths_of(patterns))
     groups = _RowGroups([(path, reader.read_metadata(path)) for path in paths], columns, fill, memory)
     if groups.rows == 0:
         raise InvalidArgumentError(f"parquet: no rows in {len(paths)} files")

@@ -315,7 +315,7 @@ def range(start: float, stop: float | None = None, step: float = 1, *, output_ty
 
 def idx(images: Path, labels: Path | None = None) -> Dataset:
     """The rows of one IDX file; the images and labels of two, as fields "image" and "label"."""
-    return Dataset(_core.build("idx", {"paths": [os.fspath(one) for one in (images, labels) if one is not None]}, "", []))
+    return Dataset(_core.build("idx", {"paths": [plain(one) for one in (images, labels) if one is not None]}, "", []))
 
 
 def _by_name(values: Any) -> list[tuple[str, Any]]:

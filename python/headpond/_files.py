@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _core
-from ._values import Path, Paths
+from ._values import Path, Paths, paths_of
 from .errors import InvalidArgumentError
 
 
@@ -87,14 +87,10 @@ class TarReader(_core.TarReader):
         return TarMember(*super().__next__())
 
 
-def _paths(given: Paths) -> list[str]:
-    return [os.fspath(one) for one in ([given] if isinstance(given, (str, os.PathLike)) else given)]
-
-
 def expand_files(patterns: Paths) -> list[str]:
     """The files of a pattern, or of several in their order: of each sorted by name. `*`, `?` and `[...]` match within one part of a path;
     "name@8" is name-00000-of-00008 and on; any other name is itself. NotFoundError for a pattern that no file fits."""
-    return _core.expand_files(_paths(patterns))
+    return _core.expand_files(paths_of(patterns))
 
 
 class LabelledFile(NamedTuple):

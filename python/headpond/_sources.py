@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The sources of pipeline files as functions, made from the module's table. _sources.pyi has their types."""
 
-import os
-
 from . import _core
 from ._dataset import Dataset
 from ._operators import SOURCE, dressed, given_by_name, of_kind
-from ._values import plain
-
+from ._values import paths_of, plain
 
 _TABLE = dict(of_kind(SOURCE))
 SOURCES = list(_TABLE)
@@ -17,8 +14,8 @@ __all__ = SOURCES
 def _maker(op, known):
     def make(*args, name=None, **options):
         given = given_by_name(op, known, args, options)
-        if isinstance(given.get("paths"), (str, os.PathLike)):
-            given["paths"] = [given["paths"]]
+        if "paths" in given:
+            given["paths"] = paths_of(given["paths"])
         return Dataset(_core.build(op, plain(given), name or "", []))
     return dressed(make, op, known)
 

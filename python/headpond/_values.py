@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 DTypeLike: TypeAlias = "str | type | numpy.dtype[Any]"
 Shape: TypeAlias = "tuple[int | None, ...]"
 Path: TypeAlias = "str | os.PathLike[str]"
-Paths: TypeAlias = "Path | Sequence[Path]"
+Paths: TypeAlias = "Path | bytes | Sequence[Path | bytes]"
 SpecLike: TypeAlias = "Any"  # A field as (dtype, shape) or a dtype; a dict of fields by name, or a tuple of them.
 
 
@@ -84,6 +84,12 @@ def shown_spec(fields: list[tuple[str, str, Shape]]) -> Spec:
     return made[0][1] if len(made) == 1 else tuple(spec for _, spec in made)
 
 
+def paths_of(given: Paths) -> list[str]:
+    """One name, as text, a path or the bytes that list_files gives, or several."""
+    texts = plain(given)
+    return [texts] if isinstance(texts, str) else texts
+
+
 def plain(value: Any) -> Any:
     """An argument as pipeline files have it: numbers, texts, lists and dicts."""
     if isinstance(value, (bool, int, float)) or type(value) is str:
@@ -91,9 +97,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, str):
         return str(value)
     if isinstance(value, bytes):
-        return value.decode()
+        return os.fsdecode(value)
     if isinstance(value, os.PathLike):
-        return os.fspath(value)
+        return plain(os.fspath(value))
     if isinstance(value, dict):
         return {str(name): plain(one) for name, one in value.items()}
     if isinstance(value, (list, tuple)):

@@ -10,3 +10,28 @@ def test_integers_divide_as_integers_in_an_expression():
     pixels = hp.from_tensor_slices({"x": np.array([0, 51, 255], np.uint8)})
     assert [int(one) for one in pixels.map(hp.expr("x / 255")).sequence()] == [0, 0, 1]
     assert [float(one) for one in pixels.map(hp.expr("x / 255.0")).sequence()] == [0.0, 0.2, 1.0]
+
+
+def test_names_of_files_may_be_bytes_as_list_files_gives_them(tmp_path):
+    for name in ("a", "b", "ö"):
+        (tmp_path / f"{name}.txt").write_text(f"{name}1\n{name}2\n")
+    lines = hp.list_files(tmp_path / "*.txt", shuffle=False).flat_map(hp.text_lines)
+    expected = [f"{name}{number}".encode() for name in ("a", "b", "ö") for number in (1, 2)]
+    assert list(lines.sequence()) == expected
+    one = str(tmp_path / "a.txt").encode()
+    for paths in (one, np.bytes_(one), [one], np.array([one]), np.array(one), [tmp_path / "a.txt"]):
+        assert list(hp.text_lines(paths).sequence()) == [b"a1", b"a2"], paths
+    np.save(tmp_path / "x.npy", np.arange(3))
+    assert len(hp.npy(str(tmp_path / "x.npy").encode())) == 3
+    assert hp.expand_files(one) == [str(tmp_path / "a.txt")]
+    hp.write_idx(tmp_path / "x.idx", np.arange(3, dtype=np.uint8))
+    assert len(hp.idx(str(tmp_path / "x.idx").encode())) == 3
+
+
+def test_a_name_of_a_file_need_not_be_utf_8(tmp_path):
+    import os
+    odd = os.fsencode(tmp_path) + b"/\xff.txt"
+    with open(odd, "wb") as file:
+        file.write(b"line\n")
+    assert list(hp.list_files(tmp_path / "*.txt").flat_map(hp.text_lines).sequence()) == [b"line"]
+    assert list(hp.text_lines(odd).sequence()) == [b"line"]
