@@ -21,7 +21,19 @@ def given_by_name(op, known, args, options):
         if name in options:
             raise TypeError(f"{op}() got two values for {name}")
         options[name] = value
+    for name, value in options.items():
+        _refuse_function(op, name, value)
     return {name: _listed(name, value) for name, value in options.items() if value is not None}
+
+
+def _refuse_function(op, name, value):
+    """Expressions and kernels may be called, too, or not, but have a _plan; types are dtypes."""
+    if not callable(value) or isinstance(value, type) or hasattr(value, "_plan"):
+        return
+    if name == "reduce_func":
+        raise TypeError(f'{op}(): reduce_func is "batch" or "padded_batch", not a function')
+    raise TypeError(f"{op}(): {name} cannot be a function of Python; it may be an expression or the name of a field: "
+                    "put the function's value into a field by map() before")
 
 
 def _listed(name, value):

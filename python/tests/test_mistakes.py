@@ -35,3 +35,30 @@ def test_a_name_of_a_file_need_not_be_utf_8(tmp_path):
         file.write(b"line\n")
     assert list(hp.list_files(tmp_path / "*.txt").flat_map(hp.text_lines).sequence()) == [b"line"]
     assert list(hp.text_lines(odd).sequence()) == [b"line"]
+
+
+def by_parity(x):
+    return x % 2
+
+
+@pytest.mark.parametrize("build", [
+    lambda: hp.range(9).take_while(by_parity), lambda: hp.range(9).take_while(predicate=lambda x: x < 3),
+    lambda: hp.range(9).bucket_by_sequence_length(by_parity, bucket_boundaries=[3], bucket_batch_sizes=[2, 2]),
+    lambda: hp.range(9).group_by_window(by_parity, window_size=3), lambda: hp.range(9).batch_by_size(9, by_parity),
+    lambda: hp.range(9).rejection_resample(by_parity, [0.5, 0.5]),
+    lambda: hp.range(8).batch(4).distribute(2, 0, cost_func=by_parity)])
+def test_a_function_where_an_expression_or_a_field_is_taken(build):
+    with pytest.raises(TypeError, match=r"cannot be a function .* an expression or the name of a field: .* by map\(\)"):
+        build()
+
+
+def test_a_reduction_is_no_function():
+    for build in (lambda: hp.range(9).window(3, reduce_func=max), lambda: hp.range(9).group_by_window("x % 2", 3, max)):
+        with pytest.raises(TypeError, match='reduce_func is "batch" or "padded_batch"'):
+            build()
+
+
+def test_expressions_dtypes_and_fields_are_no_functions():
+    assert len(list(hp.range(9).take_while(hp.expr("x < 3")).sequence())) == 3
+    assert hp.from_tensors(b"\1\2").decode_raw(np.uint8).spec == (hp.u8, (None,))
+    assert [one.tolist() for one in hp.range(4).group_by_window("x % 2", 2).sequence()] == [[0, 2], [1, 3]]
