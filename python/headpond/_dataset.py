@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core
 from ._operators import Operators
@@ -76,6 +76,21 @@ class _Function:
         self.name = name
         self.serial = serial
         self.account = _core.FunctionAccount()
+
+
+def core_of(one: Any, call: str) -> _core.Dataset:
+    """The module's dataset of what `call` was given; TypeError if that is none."""
+    if isinstance(one, Dataset):
+        return one._core
+    if isinstance(one, (list, tuple)) or hasattr(one, "__array__"):
+        advice = "hp.from_tensor_slices() makes one of arrays and lists"
+    elif hasattr(one, "__getitem__") and hasattr(one, "__len__"):
+        advice = "hp.from_torch() makes one of a torch Dataset, or of anything with len() and []"
+    elif hasattr(one, "__iter__"):
+        advice = "hp.from_generator() makes one of what can only be iterated"
+    else:
+        advice = "hp.from_tensor_slices(), hp.from_torch() and the sources make one"
+    raise TypeError(f"{call} needs a headpond.Dataset, not {type(one).__name__}: {advice}")
 
 
 class Check(dict[str, Any]):
@@ -148,7 +163,23 @@ class Dataset(Operators):
     def _repr_html_(self) -> str:
         return self.explain(format="html")
 
+    # It never changes, so that a copy is itself.
+
+    def __copy__(self) -> Dataset:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Dataset:
+        return self
+
+    def __reduce__(self) -> str:
+        raise TypeError("a headpond.Dataset is not sent to other processes: call there what made it; for workers of a DataLoader: "
+                        "multiprocessing_context='fork'")
+
     # ---- Reading it.
+
+    def __getitem__(self, index: NoReturn) -> NoReturn:  # No type is that of an index.
+        raise TypeError("a headpond.Dataset has no []: ds.skip(i).take(1) has element i, ds.skip(i).take(n) has n from there, "
+                        "ds.select([5, 2]) those at these positions, ds.shard(n, i) every n-th; next(iter(...)) reads one")
 
     def __iter__(self) -> _core.Batches:
         from ._loader import Loader
@@ -268,6 +299,8 @@ class Dataset(Operators):
         if output is None:
             for element in self.sequence():
                 first = function(element)
+                if not isinstance(first, Dataset):
+                    raise TypeError(f"{op}(): the function returned {type(first).__name__}, not a headpond.Dataset")
                 output, kind = first.spec, first.kind
                 break
             else:
@@ -367,13 +400,15 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     return Dataset(core, (made,) if sought is None else (made, sought))
 
 
-def zip(*inputs: Dataset, **named: Dataset) -> Dataset:  # noqa: A001
-    """Elements with the fields of one element of each input, until one ends. Named inputs give their names to their only field."""
+def zip(*inputs: Dataset | Sequence[Dataset], **named: Dataset) -> Dataset:  # noqa: A001
+    """Elements with the fields of one element of each input, until one ends. Named inputs give their names to their only field. The
+    inputs without names may be one tuple or list."""
     if named and inputs:
         raise TypeError("zip() takes inputs with names or without, not both")
     if named:
-        return Dataset(_core.build("zip", {}, "", [(name, one._core) for name, one in named.items()]), _functions_of(named.values()))
-    return Dataset(_core.zip([one._core for one in inputs]), _functions_of(inputs))
+        return Dataset(_core.build("zip", {}, "", [(name, core_of(one, "zip()")) for name, one in named.items()]), _functions_of(named.values()))
+    given: Any = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)) else inputs
+    return Dataset(_core.zip([core_of(one, "zip()") for one in given]), _functions_of(given))
 
 
 def _functions_of(datasets: Iterable[Dataset]) -> tuple[_Function, ...]:
@@ -381,7 +416,9 @@ def _functions_of(datasets: Iterable[Dataset]) -> tuple[_Function, ...]:
 
 
 def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str | None = None) -> Dataset:
-    pairs = [(str(i), one._core) for i, one in enumerate(inputs)]
+    if isinstance(inputs, Dataset):
+        raise TypeError(f"{op}() takes a list of datasets")
+    pairs = [(str(i), core_of(one, f"{op}()")) for i, one in enumerate(inputs)]
     return Dataset(_core.build(op, plain(_without_none(**given)), name or "", pairs), _functions_of(inputs))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
-from ._dataset import Dataset
+from ._dataset import Dataset, core_of
 from ._values import Path, seed_of
 from .errors import Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
@@ -51,6 +51,7 @@ class Loader:
                  memory: int | None = None, run_ahead: int | None = None, consumer_helps: bool = True,
                  deterministic: bool | None = None, quarantine: Path = "", pin_threads: bool = True, world_size: int = 1,
                  rank: int = 0, pin_memory: bool = False, format: str = "numpy") -> None:
+        core = core_of(dataset, "Loader")
         if format not in ("numpy", "torch", "jax"):
             raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch, jax")
         if not 0 <= rank < world_size:
@@ -76,7 +77,7 @@ class Loader:
             "consumer_helps": consumer_helps, "deterministic": deterministic, "pin_threads": pin_threads, "world_size": world_size, "rank": rank}
         self._not_for_workers = {"pin_memory": pin_memory, "quarantine": quarantine}
         self._core = _core.Loader(
-            dataset._core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
+            core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
             io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
             consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads,
             pinned_for=pinned_for, calls_python=bool(dataset._functions))

@@ -17,6 +17,8 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     Tensors and images become arrays. `names`: the fields of items that are tuples. `output`, `blocking`, `serial`, `name`, `version`: as map has
     them; the name is by default that of the data set's class. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
     what it draws from global generators depends on the threads."""
+    if isinstance(dataset, Dataset):
+        raise TypeError("from_torch(): this is a headpond.Dataset already")
     try:
         size = len(dataset)
         dataset.__getitem__  # noqa: B018

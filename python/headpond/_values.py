@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
@@ -53,6 +54,10 @@ def dtype_name(dtype: DTypeLike) -> str:
 
 def seed_of(seed: int) -> int:
     """The seed, if it is one."""
+    try:
+        seed = index(seed)
+    except TypeError:
+        raise TypeError(f"seed={seed!r}: must be an integer; hp.entropy() is one that differs each time") from None
     if not 0 <= seed < 2**64:
         raise ValueError(f"seed={seed}: must be in [0, 2**64)")
     return seed

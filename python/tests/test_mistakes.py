@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program is told that is wrong, or that was written for another library."""
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -62,3 +65,60 @@ def test_expressions_dtypes_and_fields_are_no_functions():
     assert len(list(hp.range(9).take_while(hp.expr("x < 3")).sequence())) == 3
     assert hp.from_tensors(b"\1\2").decode_raw(np.uint8).spec == (hp.u8, (None,))
     assert [one.tolist() for one in hp.range(4).group_by_window("x % 2", 2).sequence()] == [[0, 2], [1, 3]]
+
+
+class Pairs:  # As torch.utils.data.Dataset.
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, i):
+        return i
+
+
+@pytest.mark.parametrize("build, advice", [
+    (lambda: hp.Loader([1]), r"Loader needs a headpond.Dataset, not list: hp.from_tensor_slices\(\)"),
+    (lambda: hp.Loader(np.arange(3)), r"not ndarray: hp.from_tensor_slices\(\)"),
+    (lambda: hp.Loader(Pairs()), r"Loader needs a headpond.Dataset, not Pairs: hp.from_torch\(\)"),
+    (lambda: hp.Loader(iter([1])), r"hp.from_generator\(\)"), (lambda: hp.Loader(None), r"not NoneType: .* the sources"),
+    (lambda: hp.zip(hp.range(3), Pairs()), r"zip\(\) needs a headpond.Dataset, not Pairs"),
+    (lambda: hp.zip(a=hp.range(3), b=[1]), r"zip\(\) needs a headpond.Dataset, not list"),
+    (lambda: hp.range(3).concatenate([1]), r"concatenate\(\) needs a headpond.Dataset, not list"),
+    (lambda: hp.mix([hp.range(3), 3]), r"mix\(\) needs a headpond.Dataset, not int"),
+    (lambda: hp.mix(hp.range(3)), r"mix\(\) takes a list of datasets"),
+    (lambda: hp.range(3).flat_map(lambda x: x), r"flat_map\(\): the function returned int64, not a headpond.Dataset"),
+    (lambda: hp.from_torch(hp.range(3)), "a headpond.Dataset already")])
+def test_what_is_no_dataset_is_named_with_what_makes_one(build, advice):
+    with pytest.raises(TypeError, match=advice):
+        build()
+
+
+def test_zip_takes_one_tuple_or_list_too():
+    a, b = hp.range(3), hp.range(10, 13)
+    assert list(hp.zip((a, b)).sequence()) == list(hp.zip([a, b]).sequence()) == list(hp.zip(a, b).sequence()) == [(0, 10), (1, 11), (2, 12)]
+    assert hp.zip((a, b)).plan() == hp.zip(a, b).plan()
+    doubled = hp.zip((a.map(lambda x: 2 * x), b))
+    assert list(hp.Loader(doubled)) == [(0, 10), (2, 11), (4, 12)], "its functions live as long as it does"
+
+
+@pytest.mark.parametrize("seed", [None, "7", 3.5])
+def test_a_seed_that_is_no_integer(seed):
+    for build in (lambda: hp.Loader(hp.range(3), seed=seed), lambda: hp.range(3).sequence(seed=seed)):
+        with pytest.raises(TypeError, match=r"seed=.* must be an integer; hp.entropy\(\)"):
+            build()
+    shuffled = hp.range(99).shuffle()
+    assert list(hp.Loader(shuffled, seed=np.uint64(7))) == list(hp.Loader(shuffled, seed=7))
+
+
+def test_a_dataset_has_no_places():
+    for read in (lambda: hp.range(9)[0], lambda: hp.range(9)[:5], lambda: hp.range(9)[-1]):
+        with pytest.raises(TypeError, match=r"has no \[\].*skip.*take.*select.*shard"):
+            read()
+    assert next(iter(hp.range(9).skip(4).take(1))) == 4, "as it says"
+    assert list(hp.range(9).select([5, 2])) == [5, 2] and 3 in hp.range(9)
+
+
+def test_a_dataset_is_not_pickled_and_a_copy_is_itself():
+    data = hp.range(3).map(lambda x: x)
+    with pytest.raises(TypeError, match="not sent to other processes"):
+        pickle.dumps(data)
+    assert copy.copy(data) is data and copy.deepcopy({"data": data})["data"] is data

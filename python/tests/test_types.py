@@ -67,6 +67,8 @@ WRONG = {
     "hp.decode_png(chanels=3)": "call-arg",
     "hp.Loader(hp.range(3), epoch=2)": "call-arg",
     "hp.tfrecord(3)": "arg-type",
+    "hp.range(3)[0]": "index",
+    "hp.range(3).map(abs, num_parallel_calls=3)": "call-arg",
     "hp.Loader(hp.range(3)).diagnose().cod": "attr-defined",
     "hp.FIFOQueue('ten', hp.f32)": "arg-type",
     "hp.csv('a.csv', columns=3)": "arg-type",
