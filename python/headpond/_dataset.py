@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core
+from ._elsewhere import add_hints
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
@@ -453,3 +455,7 @@ def read_plan(path: Path) -> tuple[Dataset, int | None]:
     """The dataset of a pipeline file, and its seed or None."""
     dataset, seed = _core.read_plan(os.fspath(path))
     return Dataset(dataset), seed
+
+
+add_hints(Dataset, map="map", interleave="interleave")
+add_hints(sys.modules[__name__], from_generator="from_generator")

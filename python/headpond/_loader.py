@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
 from ._dataset import Dataset, core_of
+from ._elsewhere import add_hints
 from ._values import Path, seed_of
 from .errors import Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
@@ -301,6 +302,9 @@ class Loader:
 
     def __reduce__(self) -> str:
         raise TypeError("a headpond.Loader is not sent to other processes; for workers of a DataLoader: multiprocessing_context='fork'")
+
+
+add_hints(Loader, __init__="Loader")
 
 
 def close_all() -> None:

@@ -2,6 +2,7 @@
 """The operators of pipeline files as methods, made from the module's table. _operators.pyi has their types."""
 
 from . import _core
+from ._elsewhere import refuse
 from ._values import dtype_name
 
 SOURCE, JOINS, FOLLOWS, EITHER = range(4)  # PlanInput (headpond/plan/operators/plan_operators.h).
@@ -21,6 +22,7 @@ def given_by_name(op, known, args, options):
         if name in options:
             raise TypeError(f"{op}() got two values for {name}")
         options[name] = value
+    refuse(op, (name for name in options if name not in known))
     for name, value in options.items():
         _refuse_function(op, name, value)
     return {name: _listed(name, value) for name, value in options.items() if value is not None}

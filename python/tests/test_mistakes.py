@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program is told that is wrong, or that was written for another library."""
 import copy
+import inspect
+import pathlib
 import pickle
+import re
 
 import numpy as np
 import pytest
 
 import headpond as hp
+from headpond._elsewhere import HINTS
 
 
 def test_integers_divide_as_integers_in_an_expression():
@@ -122,3 +126,38 @@ def test_a_dataset_is_not_pickled_and_a_copy_is_itself():
     with pytest.raises(TypeError, match="not sent to other processes"):
         pickle.dumps(data)
     assert copy.copy(data) is data and copy.deepcopy({"data": data})["data"] is data
+
+
+CALLS = {
+    "Loader": lambda **given: hp.Loader(hp.range(3), **given), "from_generator": lambda **given: hp.from_generator(iter, **given),
+    "tfrecord": hp.tfrecord, "text_lines": hp.text_lines, "list_files": hp.list_files, "map": lambda **given: hp.range(3).map(abs, **given),
+    "interleave": lambda **given: hp.range(3).interleave(hp.range, **given)}
+
+
+@pytest.mark.parametrize("call, name, hint", [(call, name, hint) for call, names in HINTS.items() for name, hint in names.items()])
+def test_arguments_of_other_libraries_are_refused_with_what_stands_for_them(call, name, hint):
+    with pytest.raises(TypeError) as caught:
+        CALLS.get(call, getattr(hp.range(3), call, None))(**{name: 3})
+    assert str(caught.value) == f"{call}() has no {name}=: {hint}"
+
+
+def test_other_names_are_refused_as_before():
+    for build in (lambda: hp.Loader(hp.range(3), epoch=2), lambda: hp.range(3).map(abs, speed=2)):
+        with pytest.raises(TypeError, match="unexpected keyword argument"):
+            build()
+    with pytest.raises(hp.InvalidArgumentError, match="did you mean 'count'"):
+        hp.range(3).take(cuont=3)
+    assert "epochs" in inspect.signature(hp.Loader).parameters and "serial" in inspect.signature(hp.Dataset.map).parameters
+
+
+def test_what_a_hint_says_to_use_is_there():
+    for hint in (hint for names in HINTS.values() for hint in names.values()):
+        for method in re.findall(r"(?<![\w.])(\w+)\(", hint):
+            assert hasattr(hp.Dataset, method) or hasattr(hp.Loader, method), method
+
+
+def test_the_guides_have_these_names():
+    docs = pathlib.Path(__file__).parents[2] / "docs"
+    theirs = " ".join(line.split("|")[1] for page in ("dataloader", "tf_data")
+                      for line in (docs / f"migrate_from_{page}.md").read_text().splitlines() if line.startswith("|"))
+    assert not {name for names in HINTS.values() for name in names if not re.search(rf"\b{name}\b", theirs)}
