@@ -181,6 +181,12 @@ nb::object called(const OwnedFunction& function, const nb::object& argument, Ran
   return result;
 }
 
+// What a function of map gave, if it gave anything.
+nb::handle returned(nb::handle result) {
+  if (result.is_none()) refuse_argument("the function returned None: is a return missing?");
+  return result;
+}
+
 MapOptions map_options(const std::string& name, int version, bool blocking, Spec output) {
   return {.output = std::move(output), .name = name, .version = version, .blocking = blocking};
 }
@@ -196,7 +202,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
                        [held, keys, spec](const Element& in, Random& words) -> Result<Element> {
                          return with_lock(held, [&]() -> Result<Element> {
                            const nb::object result = called(held, keys->value_of(in), words);
-                           return element_of("map", result, spec, Share::if_its_own);
+                           return element_of("map", returned(result), spec, Share::if_its_own);
                          });
                        },
                        options);
@@ -205,7 +211,7 @@ Dataset map_function(const Dataset& input, nb::object function, const std::strin
                      [held, keys, spec](const Element& in) -> Result<Element> {
                        return with_lock(held, [&]() -> Result<Element> {
                          const nb::object result = called(held, keys->value_of(in));
-                         return element_of("map", result, spec, Share::if_its_own);
+                         return element_of("map", returned(result), spec, Share::if_its_own);
                        });
                      },
                      options);
@@ -286,6 +292,10 @@ std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb:
   return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
     return value_or_throw(with_lock(held, [&]() -> Result<Dataset> {
       const nb::object made = called(held, keys->value_of(in));
+      if (!nb::hasattr(made, "_core")) {
+        refuse_argument(fmt::format("the function returned {}, not a headpond.Dataset",
+                                    nb::cast<std::string>(made.type().attr("__name__"))));
+      }
       const auto kept =
           std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
       return Dataset(Node::Ref(kept, kept->first.get()));
@@ -508,7 +518,8 @@ void add_functions(nb::module_& module) {
   module.def("map", map_function);
   module.def("filter", filter_function);
   module.def(
-      "spec_of", [](nb::handle one) { return from_spec(spec_of(one)); }, nb::sig(kSpecOfValue));
+      "spec_of", [](nb::handle one) { return from_spec(spec_of(returned(one))); }, nb::arg("value").none(),
+      nb::sig(kSpecOfValue));
 }
 
 void add_reading(nb::module_& module) {

@@ -29,6 +29,11 @@ bool is_pair(nb::handle spec) {
 
 std::string expected(const Spec& spec) { return to_string(spec); }
 
+std::string what_is_wrong(const std::string& field, const Exception& error) {
+  const std::string& what = error.error().message();
+  return field.empty() ? what : fmt::format("field '{}' is {}", field, what);
+}
+
 }  // namespace
 
 Keys::Keys(const Spec& spec) {
@@ -76,7 +81,7 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
     try {
       made.append(tensor_of(one, field.dtype, share));
     } catch (const Exception& error) {
-      refuse(fmt::format("field '{}' is {}", field.name, error.error().message()));
+      refuse(what_is_wrong(field.name, error));
     }
   };
   if (nb::isinstance<nb::dict>(value)) {
@@ -100,7 +105,13 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
 Spec spec_of(nb::handle value) {
   Spec spec;
   const auto add = [&](const std::string& name, nb::handle one) {
-    const Tensor tensor = tensor_of(one);
+    const Tensor tensor = [&] {
+      try {
+        return tensor_of(one);
+      } catch (const Exception& error) {
+        throw Exception(Error(ErrorKind::InvalidArgument, what_is_wrong(name, error)));
+      }
+    }();
     const std::vector<int64_t> unknown(static_cast<size_t>(tensor.rank()), kUnknown);
     spec.push_back({name, tensor.dtype(), Shape(std::span<const int64_t>(unknown))});
   };

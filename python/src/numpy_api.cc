@@ -293,6 +293,8 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
     return Tensor::scalar(bytes_in(value));
   }
   if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(text_of(value)));
+  if (value.is_none()) refuse_value("None");
+  if (PyDict_Check(value.ptr()) != 0) refuse_value("a dict: fields are flat, so name what is in it 'a/b'");
   need_numpy();
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
   if (!is_array && is_only_dlpack(value))

@@ -161,3 +161,45 @@ def test_the_guides_have_these_names():
     theirs = " ".join(line.split("|")[1] for page in ("dataloader", "tf_data")
                       for line in (docs / f"migrate_from_{page}.md").read_text().splitlines() if line.startswith("|"))
     assert not {name for names in HINTS.values() for name in names if not re.search(rf"\b{name}\b", theirs)}
+
+
+def nothing(x):
+    if x > 4:
+        return x
+
+
+@pytest.mark.parametrize("result, text", [
+    (None, "^the function returned None: is a return missing"), ({"a": None}, "field 'a' is None"), ((1, None), "^None"),
+    ({"a": {"b": 1}}, "field 'a' is a dict: fields are flat, so name what is in it 'a/b'"), ({"a": object()}, "field 'a' is a value of type object")])
+def test_what_a_function_returns_that_is_no_element(result, text):
+    with pytest.raises(hp.InvalidArgumentError, match=text):
+        hp.range(3).map(lambda x: result)
+    with pytest.raises(hp.InvalidArgumentError, match=text):
+        hp.range(3).map(lambda x, rng: result)
+    made = hp.range(3).map(lambda x: result, output=(hp.i64, hp.i64) if isinstance(result, tuple) else {"a": hp.i64})
+    with pytest.raises(hp.InvalidArgumentError, match=text.strip("^")):
+        next(made.sequence())
+
+
+def test_a_function_that_returns_nothing_for_some_elements():
+    reading = hp.range(4, 6).map(nothing, output=hp.i64).sequence()
+    with pytest.raises(hp.InvalidArgumentError, match="returned None: is a return missing"):
+        next(reading)
+    assert next(reading) == 5
+
+
+def test_nested_fields_are_refused_by_sources_too():
+    with pytest.raises(hp.InvalidArgumentError, match="fields are flat"):
+        hp.from_tensor_slices({"a": {"b": [1]}})
+    assert hp.from_tensor_slices({"a/b": [1]}).spec == {"a/b": (hp.i64, ())}
+
+
+def test_a_function_that_returns_no_dataset_where_its_spec_is_said():
+    with pytest.raises(hp.InvalidArgumentError, match="the function returned int64, not a headpond.Dataset"):
+        next(hp.range(3).flat_map(lambda x: x, output=hp.i64).sequence())
+
+
+def test_a_cache_on_disk_says_how_python_names_a_function(tmp_path):
+    with pytest.raises(hp.InvalidArgumentError, match="has no name.* by its options name and version$"):
+        hp.range(3).map(lambda x: x).cache(tmp_path / "kept")
+    assert len(hp.range(3).map(lambda x: x, name="same", version=1).cache(tmp_path / "kept")) == 3

@@ -90,8 +90,8 @@ void check_can_be_kept(const std::string& op, const Node& input) {
   const std::vector<const Node*> nodes = nodes_of(input);
   const auto opaque = std::ranges::find_if(nodes, [](const Node* node) { return node->facts().opaque; });
   if (opaque == nodes.end()) return;
-  refuse(op, fmt::format("the function of {} has no name, so what is on disk could be of another one: give it a name "
-                         "and, whenever it changes, a new version, as in map(f, {{.name = \"resize\", .version = 1}})",
+  refuse(op, fmt::format("the function of {} has no name, so what is on disk could be of another one: give the step "
+                         "a name and, whenever the function changes, a new version, by its options name and version",
                          (*opaque)->title()));
 }
 

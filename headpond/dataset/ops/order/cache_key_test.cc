@@ -157,7 +157,7 @@ TEST(CacheKey, NeedsNamesOfFunctions) {
   } catch (const Exception& e) {
     EXPECT_EQ(e.error().kind(), ErrorKind::InvalidArgument);
     EXPECT_THAT(e.error().message(),
-                testing::AllOf(HasSubstr("cache: "), HasSubstr("map(opaque)"), HasSubstr(".name =")));
+                testing::AllOf(HasSubstr("cache: "), HasSubstr("map(opaque)"), HasSubstr("options name and version")));
   }
 }
 
