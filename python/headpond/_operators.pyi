@@ -69,10 +69,11 @@ class Operators:
     def unbatch(self, *, name: str | None = None) -> Dataset: ...
     def rebatch(self, batch_size: int | Sequence[int] | None = None, drop_remainder: bool | None = None, *,
             name: str | None = None) -> Dataset: ...
-    def bucket_by_sequence_length(self, element_length_func: str | Expression | None = None, lengths: Path | None = None,
+    def bucket_by_sequence_length(self, element_length_func: str | Expression | None = None,
             bucket_boundaries: int | Sequence[int] | None = None, bucket_batch_sizes: int | Sequence[int] | None = None,
             padded_shapes: Any | None = None, padding_values: Any | None = None, pad_to_bucket_boundary: bool | None = None,
-            no_padding: bool | None = None, drop_remainder: bool | None = None, *, name: str | None = None) -> Dataset: ...
+            no_padding: bool | None = None, drop_remainder: bool | None = None, lengths: Path | None = None, *,
+            name: str | None = None) -> Dataset: ...
     def batch_by_size(self, max_size: int | None = None, size_func: str | Expression | None = None, sum_of_sizes: bool | None = None,
             max_elements: int | None = None, bucket_boundaries: int | Sequence[int] | None = None, padded_shapes: Any | None = None,
             padding_values: Any | None = None, no_padding: bool | None = None, drop_remainder: bool | None = None, *,

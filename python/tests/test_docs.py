@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import headpond as hp
+from headpond._operators import EITHER, FOLLOWS, SOURCE, of_kind
 from test_examples import write_png
 
 DOCS = pathlib.Path(__file__).parents[2] / "docs"
@@ -83,6 +84,16 @@ def test_each_name_has_a_page_of_the_site(monkeypatch):
     import api
     shown = [name for _, names in api.pages().values() for name in names]
     assert set(hp.__all__) <= {name.split(".")[0] for name in shown} | {"tf1", "trace"}
+
+
+def test_operators_take_their_arguments_in_the_order_of_the_document():
+    described = {}
+    for line in (DOCS / "plan_files.md").read_text().split("### Kernels")[0].splitlines():
+        cells = line.split("|")
+        if len(cells) >= 5:
+            described |= {op: re.findall(r"`(\w+)`", cells[2]) for op in re.findall(r"`(\w+)`", cells[1])}
+    for op, known in of_kind(SOURCE, FOLLOWS, EITHER):
+        assert list(dict.fromkeys(word for word in described[op] if word in known)) == known, op
 
 
 def test_what_the_pages_call_is_there():

@@ -203,3 +203,9 @@ def test_a_cache_on_disk_says_how_python_names_a_function(tmp_path):
     with pytest.raises(hp.InvalidArgumentError, match="has no name.* by its options name and version$"):
         hp.range(3).map(lambda x: x).cache(tmp_path / "kept")
     assert len(hp.range(3).map(lambda x: x, name="same", version=1).cache(tmp_path / "kept")) == 3
+
+
+def test_buckets_take_the_arguments_of_tf_data_by_position():
+    rows = hp.range(1, 9).map(lambda n: np.ones(n), output=(hp.f64, (None,)))
+    shapes = [batch.shape for batch in rows.bucket_by_sequence_length("x", [4], [3, 5]).sequence()]
+    assert shapes == [(3, 3), (5, 8)]
