@@ -157,9 +157,18 @@ def test_keras_fits_tuples():
     os.environ.setdefault("KERAS_BACKEND", "torch")
     keras = pytest.importorskip("keras", reason="Keras is not installed")
     x = np.random.default_rng(0).normal(size=(64, 8)).astype(np.float32)
-    data = hp.from_tensor_slices({"x": x, "y": (x.sum(1) > 0).astype(np.float32)[:, None]}).shuffle().batch(16)
+    y = (x.sum(1) > 0).astype(np.float32)[:, None]
+    data = hp.from_tensor_slices({"x": x, "y": y}).shuffle().batch(16)
     model = keras.Sequential([keras.layers.Dense(8, activation="relu"), keras.layers.Dense(1, activation="sigmoid")])
     model.compile(optimizer=keras.optimizers.Adam(0.05), loss="binary_crossentropy")
     loader = hp.Loader(data, epochs=6)
-    history = model.fit(loader.tuples("x", "y"), steps_per_epoch=len(loader), epochs=6, verbose=0)
+    losses = []
+
+    def validate(epoch, logs):
+        of_batches = model.evaluate(hp.Loader(data).tuples("x", "y"), steps=len(data), verbose=0)
+        losses.append((of_batches, model.evaluate(x, y, verbose=0)))
+
+    history = model.fit(loader.tuples("x", "y"), steps_per_epoch=len(loader), epochs=6, verbose=0,
+                        callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=validate)])
     assert history.history["loss"][-1] < history.history["loss"][0]
+    assert len(losses) == 6 and all(of_batches == pytest.approx(of_all, rel=1e-4) for of_batches, of_all in losses)
