@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes the types of the module and of what its tables name: _core.pyi, _operators.pyi, _sources.pyi, _kernels.pyi.
+"""Writes the types of the module and of what its tables name: _core.pyi, _operators.pyi, _sources.pyi, _kernels.pyi; and _texts.py, what
+docs/plan_files.md says of each operator, for help().
 
     python tools/python_stubs.py             # into python/headpond
     python tools/python_stubs.py FOLDER
 """
 
 import pathlib
+import re
 import sys
+import textwrap
 
 from headpond import _core
 from headpond._kernels import POSITIONAL, spelled
@@ -130,6 +133,37 @@ def all_of(names):
     return "\n".join([*lines, line.rstrip(", ") + "]"]) + "\n\n"
 
 
+DOCUMENT = pathlib.Path(__file__).parents[1] / "docs/plan_files.md"
+
+
+def in_python(cell, is_arguments=False):
+    """A cell of a table as text: of links the words, and values as Python writes them."""
+    cell = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).replace("\\|", "|").strip()
+    return re.sub(r"\((true|false)\)", lambda found: f"({found[1].title()})", cell) if is_arguments else cell
+
+
+def described():
+    """{operator: (arguments, what it gives)} of the document's table of operators."""
+    found = {}
+    for line in DOCUMENT.read_text().split("### Kernels")[0].splitlines():
+        cells = re.split(r"(?<!\\)\|", line)
+        if len(cells) == 5:
+            found |= {op: (in_python(cells[2], True), in_python(cells[3])) for op in re.findall(r"`(\w+)`", cells[1])}
+    return found
+
+
+def texts():
+    """TEXTS = {operator: text}."""
+    made, rows = "", described()
+    for op, known in of_kind(SOURCE, FOLLOWS, EITHER):
+        arguments, gives = rows[op]
+        sentences = [f"{gives[0].upper()}{gives[1:]}.", *([f"Arguments: {arguments}."] if known else [])]
+        text = "\n\n".join(textwrap.fill(one, 120, break_long_words=False, break_on_hyphens=False) for one in sentences)
+        assert "\\" not in text and '"""' not in text, text
+        made += f'    "{op}": """{text}""",\n'
+    return f"# From docs/plan_files.md.\n\nTEXTS = {{\n{made}}}\n"
+
+
 # The slots of the type of iterators say nothing of their types.
 SLOTS = {
     'def __iter__(self, /):\n        """Implement iter(self)."""': "def __iter__(self) -> Batches: ...",
@@ -149,8 +183,8 @@ def core():
 
 def stubs():
     """The texts of the files, by name."""
-    return {f"{name}.pyi": LICENCE + MADE + make() for name, make in (
-        ("_operators", operators), ("_sources", sources), ("_kernels", kernels), ("_core", core))}
+    return {name: LICENCE + MADE + make() for name, make in (
+        ("_operators.pyi", operators), ("_sources.pyi", sources), ("_kernels.pyi", kernels), ("_core.pyi", core), ("_texts.py", texts))}
 
 
 if __name__ == "__main__":

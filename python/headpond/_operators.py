@@ -65,7 +65,8 @@ def dressed_as(function, name, positional, keywords, owner=""):
 
 def dressed(function, op, known, owner=""):
     """The function with the operator's name and signature."""
-    function.__doc__ = f"{op}({', '.join(known)}): see docs/plan_files.md for what it gives and its defaults."
+    from ._texts import TEXTS
+    function.__doc__ = TEXTS[op]
     return dressed_as(function, op, known, ["name"], owner)
 
 

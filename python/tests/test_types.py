@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import pathlib
+import pydoc
 import re
 import shutil
 import subprocess
@@ -11,6 +12,7 @@ import sys
 import pytest
 
 import headpond as hp
+from headpond._operators import EITHER, FOLLOWS, SOURCE, of_kind
 
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -28,6 +30,16 @@ def test_the_types_are_those_of_the_tables():
     pytest.importorskip("nanobind", reason="nanobind is not installed")
     for file, text in stubs().stubs().items():
         assert (ROOT / "python/headpond" / file).read_text() == text, f"python tools/python_stubs.py writes {file} anew"
+
+
+def test_help_says_what_an_operator_gives_and_its_defaults():
+    made = [(hp, *row) for row in of_kind(SOURCE)] + [(hp.Dataset, *row) for row in of_kind(FOLLOWS, EITHER)]
+    for owner, op, known in made:
+        text = getattr(owner, op).__doc__
+        assert all(f"`{argument}`" in text for argument in known) and "docs/" not in text, op
+    shown = " ".join(pydoc.render_doc(hp.Dataset.shuffle, renderer=pydoc.plaintext).split())
+    assert shown.endswith("with `window` an element moves by less than 2 x window. Arguments: `window` (the whole epoch), "
+                          "`reshuffle_each_iteration` (True).")
 
 
 def mypy(tmp_path, *arguments, complete=all(importlib.util.find_spec(one) for one in ("torch", "jax"))):
