@@ -84,7 +84,12 @@ def core_of(one: Any, call: str) -> _core.Dataset:
     """The module's dataset of what `call` was given; TypeError if that is none."""
     if isinstance(one, Dataset):
         return one._core
-    if isinstance(one, (list, tuple)) or hasattr(one, "__array__"):
+    if isinstance(one, (str, bytes, os.PathLike)):
+        advice = "sources read files, as hp.tfrecord() and hp.csv()"
+    elif isinstance(one, (list, tuple)) and one and all(isinstance(each, Dataset) for each in one):
+        is_joined = call == "concatenate()"
+        advice = "give them as arguments: concatenate(*datasets)" if is_joined else "join them by hp.zip(), hp.concatenate() or hp.mix()"
+    elif isinstance(one, (list, tuple, dict)) or hasattr(one, "__array__"):
         advice = "hp.from_tensor_slices() makes one of arrays and lists"
     elif hasattr(one, "__getitem__") and hasattr(one, "__len__"):
         advice = "hp.from_torch() makes one of a torch Dataset, or of anything with len() and []"
@@ -348,7 +353,7 @@ def range(start: float, stop: float | None = None, step: float = 1, *, output_ty
     return Dataset(_core.build("range", plain(given | ({} if output_type is None else {"output_type": output_type})), "", []))
 
 
-def idx(images: Path, labels: Path | None = None) -> Dataset:
+def idx(images: Path | bytes, labels: Path | bytes | None = None) -> Dataset:
     """The rows of one IDX file; the images and labels of two, as fields "image" and "label"."""
     return Dataset(_core.build("idx", {"paths": [plain(one) for one in (images, labels) if one is not None]}, "", []))
 

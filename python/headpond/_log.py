@@ -16,7 +16,8 @@ def _give(level: int, line: str) -> None:
 
 def _give_waiting() -> None:
     import logging  # Importing the package does without it.
-    if not hasattr(logging, "captureWarnings"):  # Its last function. This call is in the midst of that import, on the same thread.
+    # The last function of logging; without it this thread is still importing logging.
+    if not hasattr(logging, "captureWarnings"):
         return
     while _waiting:
         level, line = _waiting.pop(0)

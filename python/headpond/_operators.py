@@ -23,19 +23,26 @@ def given_by_name(op, known, args, options):
             raise TypeError(f"{op}() got two values for {name}")
         options[name] = value
     refuse(op, (name for name in options if name not in known))
-    for name, value in options.items():
-        _refuse_function(op, name, value)
-    return {name: _listed(name, value) for name, value in options.items() if value is not None}
+    for name in known:
+        _refuse_function(op, name, options.get(name))
+    # A function of another name: the module refuses the name, whatever the value is.
+    return {name: True if _is_function(value) else _listed(name, value) for name, value in options.items() if value is not None}
+
+
+def _is_function(value):
+    """False for an expression or a kernel (they have `_plan`), and for a type, which is a dtype."""
+    return callable(value) and not isinstance(value, type) and not hasattr(value, "_plan")
 
 
 def _refuse_function(op, name, value):
-    """Expressions and kernels may be called, too, or not, but have a _plan; types are dtypes."""
-    if not callable(value) or isinstance(value, type) or hasattr(value, "_plan"):
+    if not _is_function(value):
         return
     if name == "reduce_func":
         raise TypeError(f'{op}(): reduce_func is "batch" or "padded_batch", not a function')
-    raise TypeError(f"{op}(): {name} cannot be a function of Python; it may be an expression or the name of a field: "
-                    "put the function's value into a field by map() before")
+    if name == "predicate" or name.endswith(("_func", "_function")):
+        raise TypeError(f"{op}(): {name} cannot be a function of Python; it may be an expression or the name of a field: "
+                        "put the function's value into a field by map() before")
+    raise TypeError(f"{op}(): {name} cannot be a function")
 
 
 def _listed(name, value):
@@ -66,7 +73,7 @@ def dressed_as(function, name, positional, keywords, owner=""):
 def dressed(function, op, known, owner=""):
     """The function with the operator's name and signature."""
     from ._texts import TEXTS
-    function.__doc__ = TEXTS[op]
+    function.__doc__ = TEXTS.get(op)
     return dressed_as(function, op, known, ["name"], owner)
 
 

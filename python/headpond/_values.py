@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 DTypeLike: TypeAlias = "str | type | numpy.dtype[Any]"
 Shape: TypeAlias = "tuple[int | None, ...]"
 Path: TypeAlias = "str | os.PathLike[str]"
-Paths: TypeAlias = "Path | bytes | Sequence[Path | bytes]"
+Paths: TypeAlias = "Path | bytes | Iterable[Path | bytes]"
 SpecLike: TypeAlias = "Any"  # A field as (dtype, shape) or a dtype; a dict of fields by name, or a tuple of them.
 
 
@@ -90,7 +90,9 @@ def shown_spec(fields: list[tuple[str, str, Shape]]) -> Spec:
 
 
 def paths_of(given: Paths) -> list[str]:
-    """One name, as text, a path or the bytes that list_files gives, or several."""
+    """One name, as text, a path or the bytes that list_files gives, or several: a list, an array, or what can be iterated."""
+    if not isinstance(given, (str, bytes, os.PathLike)) and not hasattr(given, "tolist") and hasattr(given, "__iter__"):
+        given = list(given)
     texts = plain(given)
     return [texts] if isinstance(texts, str) else texts
 

@@ -292,7 +292,7 @@ std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb:
   return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
     return value_or_throw(with_lock(held, [&]() -> Result<Dataset> {
       const nb::object made = called(held, keys->value_of(in));
-      if (!nb::hasattr(made, "_core")) {
+      if (!nb::isinstance<Dataset>(nb::getattr(made, "_core", nb::none()))) {
         refuse_argument(fmt::format("the function returned {}, not a headpond.Dataset",
                                     nb::cast<std::string>(made.type().attr("__name__"))));
       }

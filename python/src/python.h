@@ -189,7 +189,7 @@ class OwnsExceptions {
 };
 /// For the owner's tp_traverse: the exceptions that are its own.
 int visit_exceptions(const void* owner, visitproc visit, void* arg);
-/// The owner goes.
+/// Call when the owner is destroyed: its exceptions are not shortened any more.
 void forget_exceptions(const void* owner);
 
 /// Of whatever type: typing.Any in the types of the module.

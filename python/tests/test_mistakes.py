@@ -33,6 +33,20 @@ def test_names_of_files_may_be_bytes_as_list_files_gives_them(tmp_path):
     assert hp.expand_files(one) == [str(tmp_path / "a.txt")]
     hp.write_idx(tmp_path / "x.idx", np.arange(3, dtype=np.uint8))
     assert len(hp.idx(str(tmp_path / "x.idx").encode())) == 3
+    (tmp_path / "set/cat").mkdir(parents=True)
+    (tmp_path / "set/cat/1.png").write_bytes(b"1")
+    assert len(hp.folder(str(tmp_path / "set").encode())) == 1
+
+
+def test_names_of_files_may_be_what_can_be_iterated(tmp_path):
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.txt").write_text(f"{name}\n")
+    files = [str(tmp_path / "a.txt"), str(tmp_path / "b.txt")]
+    assert sorted(hp.expand_files(tmp_path.glob("*.txt"))) == files
+    assert sorted(hp.expand_files(set(files))) == files and hp.expand_files(one for one in files) == files
+    assert hp.expand_files(dict.fromkeys(files).keys()) == files
+    assert sorted(hp.text_lines(tmp_path.glob("*.txt")).sequence()) == [b"a", b"b"]
+    assert list(hp.text_lines(one for one in sorted(tmp_path.glob("*.txt"))).sequence()) == [b"a", b"b"]
 
 
 def test_a_name_of_a_file_need_not_be_utf_8(tmp_path):
@@ -59,6 +73,26 @@ def test_a_function_where_an_expression_or_a_field_is_taken(build):
         build()
 
 
+@pytest.mark.parametrize("build, argument", [
+    (lambda: hp.range(9).batch(len), "batch\\(\\): batch_size"), (lambda: hp.range(9).batch(batch_size=by_parity), "batch\\(\\): batch_size"),
+    (lambda: hp.range(9).padded_batch(3, padding_values=by_parity), "padded_batch\\(\\): padding_values"),
+    (lambda: hp.parse_example(by_parity), "parse_example\\(\\): features"),
+    (lambda: hp.text_lines(by_parity), "text_lines\\(\\): paths")])
+def test_a_function_where_none_is_taken(build, argument):
+    with pytest.raises(TypeError, match=f"^{argument} cannot be a function$"):
+        build()
+
+
+def test_a_function_for_a_name_that_is_not_there():
+    with pytest.raises(hp.InvalidArgumentError, match="'colate'"):
+        hp.range(9).batch(3, colate=by_parity)
+    with pytest.raises(hp.InvalidArgumentError, match="did you mean 'batch_size'"):
+        hp.range(9).batch(batch_sise=by_parity)
+    for build in (lambda: hp.range(9).batch(3, collate_fn=by_parity), lambda: hp.range(9).padded_batch(3, collate_fn=by_parity)):
+        with pytest.raises(TypeError, match=r"batch\(\) has no collate_fn=: use a map\(\) after it"):
+            build()
+
+
 def test_a_reduction_is_no_function():
     for build in (lambda: hp.range(9).window(3, reduce_func=max), lambda: hp.range(9).group_by_window("x % 2", 3, max)):
         with pytest.raises(TypeError, match='reduce_func is "batch" or "padded_batch"'):
@@ -83,6 +117,15 @@ class Pairs:  # As torch.utils.data.Dataset.
     (lambda: hp.Loader([1]), r"Loader needs a headpond.Dataset, not list: hp.from_tensor_slices\(\)"),
     (lambda: hp.Loader(np.arange(3)), r"not ndarray: hp.from_tensor_slices\(\)"),
     (lambda: hp.Loader(Pairs()), r"Loader needs a headpond.Dataset, not Pairs: hp.from_torch\(\)"),
+    (lambda: hp.Loader({"x": np.arange(3)}), r"not dict: hp.from_tensor_slices\(\)"),
+    (lambda: hp.Loader("a.tfrecord"), r"not str: sources read files, as hp.tfrecord\(\)"),
+    (lambda: hp.Loader(b"a.tfrecord"), "not bytes: sources read files"),
+    (lambda: hp.zip(hp.range(3), pathlib.Path("a.tfrecord")), "not PosixPath: sources read files"),
+    (lambda: hp.Loader([hp.range(3), hp.range(4)]), r"not list: join them by hp.zip\(\), hp.concatenate\(\) or hp.mix\(\)"),
+    (lambda: hp.Loader([hp.range(3), 4]), r"not list: hp.from_tensor_slices\(\)"),
+    (lambda: hp.Loader([]), r"not list: hp.from_tensor_slices\(\)"),
+    (lambda: hp.concatenate([hp.range(3), hp.range(4)]), r"not list: give them as arguments: concatenate\(\*datasets\)"),
+    (lambda: hp.range(3).concatenate((hp.range(4),)), r"not tuple: give them as arguments: concatenate\(\*datasets\)"),
     (lambda: hp.Loader(iter([1])), r"hp.from_generator\(\)"), (lambda: hp.Loader(None), r"not NoneType: .* the sources"),
     (lambda: hp.zip(hp.range(3), Pairs()), r"zip\(\) needs a headpond.Dataset, not Pairs"),
     (lambda: hp.zip(a=hp.range(3), b=[1]), r"zip\(\) needs a headpond.Dataset, not list"),
@@ -141,6 +184,12 @@ def test_arguments_of_other_libraries_are_refused_with_what_stands_for_them(call
     assert str(caught.value) == f"{call}() has no {name}=: {hint}"
 
 
+def test_all_of_these_arguments_are_named_at_once():
+    with pytest.raises(TypeError) as caught:
+        hp.Loader(hp.range(3), shuffle=True, epochs=2, num_workers=4)
+    assert str(caught.value).splitlines() == [f"Loader() has no {name}=: {HINTS['Loader'][name]}" for name in ("shuffle", "num_workers")]
+
+
 def test_other_names_are_refused_as_before():
     for build in (lambda: hp.Loader(hp.range(3), epoch=2), lambda: hp.range(3).map(abs, speed=2)):
         with pytest.raises(TypeError, match="unexpected keyword argument"):
@@ -152,7 +201,7 @@ def test_other_names_are_refused_as_before():
 
 def test_what_a_hint_says_to_use_is_there():
     for hint in (hint for names in HINTS.values() for hint in names.values()):
-        for method in re.findall(r"(?<![\w.])(\w+)\(", hint):
+        for method in re.findall(r"(?<![\w.])(\w+)\(", hint.replace("gen(*args)", "")):  # gen is the program's.
             assert hasattr(hp.Dataset, method) or hasattr(hp.Loader, method), method
 
 
@@ -197,6 +246,9 @@ def test_nested_fields_are_refused_by_sources_too():
 def test_a_function_that_returns_no_dataset_where_its_spec_is_said():
     with pytest.raises(hp.InvalidArgumentError, match="the function returned int64, not a headpond.Dataset"):
         next(hp.range(3).flat_map(lambda x: x, output=hp.i64).sequence())
+    for output in ({}, {"output": hp.i64}):
+        with pytest.raises((TypeError, hp.InvalidArgumentError), match="the function returned Loader, not a headpond.Dataset"):
+            next(hp.range(3).flat_map(lambda x: hp.Loader(hp.range(2)), **output).sequence())
 
 
 def test_a_cache_on_disk_says_how_python_names_a_function(tmp_path):
