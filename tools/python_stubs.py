@@ -62,6 +62,7 @@ OWN = {
     ("random_choice", "p"): "Sequence[float]", ("snapshot", "path"): "Path"}
 SPECTRA = ("stft", "spectrogram", "mel_spectrogram", "log_mel", "mfcc")
 OWN |= {(kernel, option): "str" for kernel in SPECTRA for option in ("window", "scale")}
+OWN |= {(source, "path"): "Path | bytes" for source, _ in of_kind(SOURCE)}
 
 
 def type_of(op, argument):
@@ -137,7 +138,8 @@ DOCUMENT = pathlib.Path(__file__).parents[1] / "docs/plan_files.md"
 
 
 def in_python(cell, is_arguments=False):
-    """A cell of a table as text: of links the words, and values as Python writes them."""
+    """A cell of a table as text: of links the words, but for links in brackets, and values as Python writes them."""
+    cell = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", cell)
     cell = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).replace("\\|", "|").strip()
     return re.sub(r"\((true|false)\)", lambda found: f"({found[1].title()})", cell) if is_arguments else cell
 

@@ -45,7 +45,7 @@ number of the subfolder among all of them, sorted by name, from 0. A class that 
 numbers after it there: make an empty subfolder. No file is an error.
 
 Arguments: `path`; `extensions` (any), `allow_empty` (False).""",
-    "load": """The elements that `save` wrote (caching).
+    "load": """The elements that `save` wrote.
 
 Arguments: `path`.""",
     "parse_example": """The requested features of an element that is a tf.train.Example; with `field` of that field, whose place they take, and
@@ -87,10 +87,10 @@ Arguments: `window` (the whole epoch), `reshuffle_each_iteration` (True).""",
     "repeat": """The input, `count` times.
 
 Arguments: `count` (without end).""",
-    "take": """The first `count` elements, or all others; a negative count takes or skips all.
+    "take": """`take`: the first `count` elements, all if it is negative; `skip`: all but these.
 
 Arguments: `count`.""",
-    "skip": """The first `count` elements, or all others; a negative count takes or skips all.
+    "skip": """`take`: the first `count` elements, all if it is negative; `skip`: all but these.
 
 Arguments: `count`.""",
     "shard": """Every num_shards-th element.
@@ -115,7 +115,7 @@ Arguments: `buffer_size`.""",
     "enumerate": """A field `index` before the others.
 
 Arguments: `start` (0).""",
-    "cache": """Each element from where it was kept when it was first made (caching).
+    "cache": """Each element from where it was kept when it was first made.
 
 Arguments: `filename` (in memory), `spill` (False), `memory`, `disk`, `compare_times` (True).""",
     "snapshot": """As `cache` with a `filename`.
@@ -153,8 +153,8 @@ Arguments: `batch_size`, a number, or a list that is taken in turn; `drop_remain
     "bucket_by_sequence_length": """Padded batches of elements of similar length.
 
 Arguments: `element_length_func`, `bucket_boundaries`, `bucket_batch_sizes`; `padded_shapes`, `padding_values`,
-`pad_to_bucket_boundary` (False), `no_padding` (False), `drop_remainder` (False); `lengths`, a file (sound.md), in place
-of `element_length_func`.""",
+`pad_to_bucket_boundary` (False), `no_padding` (False), `drop_remainder` (False); `lengths`, a file, in place of
+`element_length_func`.""",
     "batch_by_size": """Padded batches of as many elements as fit: number of elements times the largest one, or the sum of the sizes, is at most
 `max_size`.
 

@@ -86,14 +86,13 @@ def test_each_name_has_a_page_of_the_site(monkeypatch):
     assert set(hp.__all__) <= {name.split(".")[0] for name in shown} | {"tf1", "trace"}
 
 
-def test_operators_take_their_arguments_in_the_order_of_the_document():
-    described = {}
-    for line in (DOCS / "plan_files.md").read_text().split("### Kernels")[0].splitlines():
-        cells = line.split("|")
-        if len(cells) >= 5:
-            described |= {op: re.findall(r"`(\w+)`", cells[2]) for op in re.findall(r"`(\w+)`", cells[1])}
+def test_operators_take_their_arguments_in_the_order_of_the_document(monkeypatch):
+    monkeypatch.syspath_prepend(DOCS.parent / "tools")
+    import python_stubs
+    described = python_stubs.described()
     for op, known in of_kind(SOURCE, FOLLOWS, EITHER):
-        assert list(dict.fromkeys(word for word in described[op] if word in known)) == known, op
+        words = re.findall(r"`(\w+)`", described[op][0])
+        assert list(dict.fromkeys(word for word in words if word in known)) == known, op
 
 
 def test_what_the_pages_call_is_there():
