@@ -67,7 +67,7 @@ def test_a_function_of_torch_draws_from_the_generator_of_its_element():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
     def drawn(x, rng):
-        return torch.rand(3, generator=torch.Generator().manual_seed(int(rng.integers(2**62)))).numpy() + x
+        return torch.rand(3, generator=torch.Generator().manual_seed(int(rng.integers(2**62)))).numpy() + np.float32(x)
 
     data = hp.range(50).map(drawn, output=(hp.f32, (3,)))
     expected = [row.tolist() for row in data.sequence(seed=3)]
