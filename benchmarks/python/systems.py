@@ -434,7 +434,8 @@ MNIST = {"headpond": ("headpond", mnist_headpond), "NumPy": ("numpy", mnist_nump
 SYSTEMS = {
     "ready": {"headpond": ("headpond", ready_headpond), "nodes": ("torchdata.nodes", ready_nodes)},
     "handoff": {"headpond": ("headpond", handoff_headpond), "NumPy": ("numpy", handoff_numpy), "DataLoader": ("torch", handoff_loader),
-                "nodes": ("torchdata.nodes", handoff_nodes), "mlx-data": ("mlx.data", handoff_mlx), "SPDL": ("spdl.pipeline", handoff_spdl), "Grain": ("grain", handoff_grain),
+                "nodes": ("torchdata.nodes", handoff_nodes), "mlx-data": ("mlx.data", handoff_mlx),
+                "SPDL": ("spdl.pipeline", handoff_spdl), "Grain": ("grain", handoff_grain),
                 "tf.data": ("tensorflow", handoff_tf_data)},
     "first": {"headpond": ("headpond", lambda seconds: first_batch("headpond")), "NumPy": ("numpy", lambda seconds: first_batch("NumPy"))},
     "import": {"headpond": ("headpond", lambda seconds: imported("import numpy", "headpond")), "NumPy": ("numpy", lambda seconds: imported("", "numpy"))},
