@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 
 namespace headpond {
 namespace {

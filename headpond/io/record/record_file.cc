@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "headpond/base/log.h"
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 #include "headpond/io/file/bytes_read.h"
 #include "headpond/io/file/mapped_file.h"
 #include "headpond/io/file/system_internal.h"

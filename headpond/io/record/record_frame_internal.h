@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "headpond/base/crc32c.h"
-#include "headpond/base/prefetch.h"
 #include "headpond/base/status.h"
+#include "headpond/base/system/prefetch.h"
 #include "headpond/io/compression/compression.h"
 
 namespace headpond::internal {

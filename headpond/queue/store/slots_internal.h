@@ -10,7 +10,7 @@
 #include <new>
 #include <span>
 
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 
 namespace headpond::internal {
 

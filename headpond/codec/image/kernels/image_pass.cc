@@ -7,7 +7,7 @@
 #include <cstring>
 #include <span>
 
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 #include "headpond/codec/image/kernels/image_pass_internal.h"
 
 namespace headpond::image_internal {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 #include "headpond/codec/image/normalize/normalize_rows_internal.h"
 
 #undef HWY_TARGET_INCLUDE

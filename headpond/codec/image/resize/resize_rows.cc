@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 #include "headpond/codec/image/resize/passes_internal.h"
 #include "headpond/codec/image/resize/resize_rows_internal.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "headpond/base/prefetch.h"
+#include "headpond/base/system/prefetch.h"
 
 #include <gtest/gtest.h>
 
