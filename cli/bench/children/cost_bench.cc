@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <system_error>
@@ -30,14 +31,19 @@ constexpr const char* kCounts = "counts, as it was not built with -DHEADPOND_STA
 // A bench, and which of its rows are Headpond's times.
 struct Measured {
   Bench bench;
-  std::vector<size_t> own;
+  // How often a round measures it. engine.tiny takes only 25 ms, so another program can disturb one measurement.
+  int64_t times;
+  std::vector<size_t> own = {};
 };
 
 std::vector<Measured> measured(BenchSetup setup) {
   setup.peers = false;
   std::vector<Measured> all;
-  for (auto* const make : {engine_tiny_bench, loader_mnist_bench, queue_handoff_bench}) {
-    Measured one{.bench = make(setup), .own = {}};
+  using Make = Bench (*)(const BenchSetup&);
+  const std::initializer_list<std::pair<Make, int64_t>> benches = {
+      {engine_tiny_bench, 15}, {loader_mnist_bench, 1}, {queue_handoff_bench, 1}};
+  for (const auto& [make, times] : benches) {
+    Measured one{.bench = make(setup), .times = times};
     for (size_t i = 0; i < one.bench.rows.size(); ++i) {
       if (one.bench.rows[i].system.starts_with("headpond") && one.bench.rows[i].unit == "ns") one.own.push_back(i);
     }
@@ -94,7 +100,8 @@ std::filesystem::path this_program() { return std::filesystem::read_symlink("/pr
 
 Samples in_program(const Measured& one, const std::string& program, bool counts, bool brief,
                    const std::stop_token& stop) {
-  std::vector<std::string> words = {program, "bench", one.bench.name, "--peers", "off", "--json", "--rounds", "3"};
+  std::vector<std::string> words = {program, "bench",  one.bench.name, "--peers",
+                                    "off",   "--json", "--rounds",     std::to_string(3 * one.times)};
   if (brief) words.insert(words.end(), {"--seconds", "0.001"});
   const auto said = run_child(words, stop, kLongestChild);
   if (!said) return fail(said.error());
@@ -129,6 +136,24 @@ Samples side_by_side(bool with_first, const std::function<Samples(bool with)>& m
     both.push_back(with_first ? (*second)[i] : (*first)[i]);
   }
   return both;
+}
+
+Samples medians_of(int64_t times, const std::function<Samples(int64_t i)>& measure) {
+  std::vector<BenchSample> all;
+  std::vector<std::vector<double>> values;
+  for (int64_t i = 0; i < times; ++i) {
+    const auto samples = measure(i);
+    if (!samples) return fail(samples.error());
+    all.resize(samples->size());
+    values.resize(samples->size());
+    for (size_t row = 0; row < all.size(); ++row) {
+      values[row].push_back((*samples)[row].value);
+      all[row].cpu_s += (*samples)[row].cpu_s;
+      all[row].pss_mib = std::max(all[row].pss_mib, (*samples)[row].pss_mib);
+    }
+  }
+  for (size_t row = 0; row < all.size(); ++row) all[row].value = median(std::move(values[row]));
+  return all;
 }
 
 std::optional<double> median_in(std::string_view json, const BenchRow& row) {
@@ -167,7 +192,9 @@ Bench trace_cost_bench(const BenchSetup& setup) {
     std::vector<BenchSample> samples;
     with_first = !with_first;
     for (const Measured& one : *all) {
-      const auto both = side_by_side(with_first, [&](bool with) { return here(one, with, stop); });
+      const auto both = medians_of(one.times, [&](int64_t i) {
+        return side_by_side(with_first == (i % 2 == 0), [&](bool with) { return here(one, with, stop); });
+      });
       if (!both) return fail(both.error());
       samples.insert(samples.end(), both->begin(), both->end());
     }

@@ -97,6 +97,24 @@ TEST(SideBySide, HasTheOneWithItFirstWhicheverIsMeasuredFirst) {
   }));
 }
 
+TEST(MediansOf, IsOfEachRowOverTheCalls) {
+  const Samples medians = medians_of(5, [](int64_t i) -> Samples {
+    const auto of_call = static_cast<double>((i * 2) % 5);  // 0, 2, 4, 1, 3
+    return std::vector<BenchSample>{{.value = of_call, .cpu_s = 1}, {.value = -of_call, .pss_mib = of_call}};
+  });
+  ASSERT_EQ(medians.value().size(), 2U);
+  EXPECT_EQ(medians.value()[0].value, 2);
+  EXPECT_EQ(medians.value()[0].cpu_s, 5);
+  EXPECT_EQ(medians.value()[1].value, -2);
+  EXPECT_EQ(medians.value()[1].pss_mib, 4);
+  int calls = 0;
+  EXPECT_FALSE(medians_of(5, [&](int64_t) -> Samples {
+    if (++calls == 2) return fail(ErrorKind::NotFound, "no program");
+    return std::vector<BenchSample>{{1}};
+  }));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST(StatsCost, NamesAProgramThatHasNoFigures) {
   const Bench bench = stats_cost_bench({.cpus = {0}, .items = 5000, .without_stats = "/bin/false"});
   const auto samples = bench.cycle({});  // Begins with the other program: this one, a test, has no benches.
