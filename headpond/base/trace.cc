@@ -14,24 +14,28 @@
 namespace headpond::trace {
 namespace {
 
-using internal::Joined;
+using internal::EndedTask;
 
 // A span of tasks that may become longer. Its thread lengthens it without a lock, and collect() may see a moment in the
 // middle of that: the end of the last task, and the number of all but that.
 class OpenSpan {
  public:
   // begin(), clear() and event() need the buffer's lock.
-  void begin(const Event& task, const Joined& joined, uint64_t session) {
-    first_ = task;
-    names_ = joined.names;
-    sender_ = joined.sender;
+  void begin(const Event& event, const EndedTask& task, const ArgNames& of_several, uint64_t session) {
+    first_ = event;
+    names_ = &of_several;
+    sender_ = task.sender;
+    group_ = task.group;
     session_ = session;
-    end_ns_.store(task.start_ns + task.length_ns, std::memory_order_relaxed);
-    last_.store(joined.last, std::memory_order_relaxed);
-    sum_.store(joined.adds, std::memory_order_relaxed);
+    end_ns_.store(task.end_ns, std::memory_order_relaxed);
+    last_.store(task.last, std::memory_order_relaxed);
+    sum_.store(task.adds, std::memory_order_relaxed);
     count_.store(1, std::memory_order_relaxed);
   }
-  void clear() { count_.store(0, std::memory_order_relaxed); }
+  void clear() {
+    count_.store(0, std::memory_order_relaxed);
+    sender_ = nullptr;
+  }
   bool is_empty() const { return count_.load(std::memory_order_relaxed) == 0; }
   Event event() const {
     Event whole = first_;
@@ -45,25 +49,26 @@ class OpenSpan {
     return whole;
   }
 
-  // Its thread calls these without the lock: what begin() wrote, no other thread changes.
-  bool takes(const Event& task, const Joined& joined, uint64_t session) const {
+  // Its thread calls these without the lock: what begin() and clear() wrote, no other thread changes.
+  bool takes(const EndedTask& task, uint64_t session) const {
     const int64_t between = task.start_ns - end_ns_.load(std::memory_order_relaxed);
-    return !is_empty() && session_ == session && sender_ == joined.sender && first_.name == task.name &&
-           first_.args.values[0] == task.args.values[0] && task.length_ns <= internal::kShortTaskNs && between >= 0 &&
-           between <= internal::kMostBetweenNs &&
-           task.start_ns + task.length_ns - first_.start_ns <= internal::kLongestJoinedNs;
+    return sender_ == task.sender && session_ == session && group_ == task.group && first_.name == task.name &&
+           between >= 0 && between <= internal::kMostBetweenNs &&
+           task.end_ns - task.start_ns <= internal::kShortTaskNs &&
+           task.end_ns - first_.start_ns <= internal::kLongestJoinedNs;
   }
-  void add(const Event& task, const Joined& joined) {
-    sum_.store(sum_.load(std::memory_order_relaxed) + joined.adds, std::memory_order_relaxed);
-    last_.store(joined.last, std::memory_order_relaxed);
+  void add(const EndedTask& task) {
+    sum_.store(sum_.load(std::memory_order_relaxed) + task.adds, std::memory_order_relaxed);
+    last_.store(task.last, std::memory_order_relaxed);
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-    end_ns_.store(task.start_ns + task.length_ns, std::memory_order_relaxed);
+    end_ns_.store(task.end_ns, std::memory_order_relaxed);
   }
 
  private:
   Event first_ = {};
   const ArgNames* names_ = nullptr;
-  const void* sender_ = nullptr;
+  const void* sender_ = nullptr;  // Null: there is none.
+  int64_t group_ = 0;
   uint64_t session_ = 0;
   std::atomic<int64_t> end_ns_ = 0, last_ = 0, sum_ = 0, count_ = 0;  // Count 0: there is none.
 };
@@ -85,14 +90,8 @@ struct ThreadBuffer {
     written.events[oldest] = event;
     oldest = (oldest + 1) % written.events.size();
   }
-  // What was recorded before start() was called last is gone.
-  void enter(uint64_t now) HEADPOND_REQUIRES(mu) {
-    if (session == now) return;
-    session = now;
-    oldest = 0;
-    open.clear();
-    written = {.thread_id = this_thread_id(), .thread_name = this_thread_name(), .events = {}, .dropped = 0};
-  }
+  // Discards what was recorded before the last start().
+  void enter(uint64_t now) HEADPOND_REQUIRES(mu);
 };
 
 // Copies of texts of which there may be many.
@@ -124,6 +123,19 @@ struct Registry {
 Registry& registry() {
   static Registry* const instance = new Registry;
   return *instance;
+}
+
+// Keeps the memory, whose pages are mapped already, unless it is for more events than there may be now.
+void ThreadBuffer::enter(uint64_t now) {
+  if (session == now) return;
+  session = now;
+  oldest = 0;
+  open.clear();
+  written.thread_id = this_thread_id();
+  written.thread_name = this_thread_name();
+  written.events.clear();
+  if (written.events.capacity() > registry().limit.load(std::memory_order_relaxed)) written.events.shrink_to_fit();
+  written.dropped = 0;
 }
 
 void add_to(ThreadBuffer& buffer, const Event& event) HEADPOND_REQUIRES(buffer.mu) {
@@ -188,20 +200,34 @@ void record(const Event& event) {
   add_to(buffer, event);
 }
 
+void record_spans(std::span<const Event> spans) {
+  if (spans.empty()) return;
+  ThreadBuffer& buffer = own_buffer();
+  MutexLock lock(buffer.mu);
+  buffer.enter(session());
+  close_span(buffer);
+  for (const Event& span : spans) add_to(buffer, span);
+}
+
 void record_flow(Kind begin_or_end, uint64_t id, int64_t at_ns) {
   record({"element", at_ns, 0, id, begin_or_end, Category::op});
 }
 
-void record_task(const Event& task, const Joined& joined) {
+bool lengthen(const EndedTask& task) {
+  ThreadBuffer* const buffer = known_buffer;
+  if (buffer == nullptr || !buffer->open.takes(task, recorded_session.load(std::memory_order_relaxed))) return false;
+  buffer->open.add(task);
+  return true;
+}
+
+void record_task(const Event& event, const EndedTask& task, const ArgNames& of_several) {
   ThreadBuffer& buffer = own_buffer();
-  if (buffer.open.takes(task, joined, recorded_session.load(std::memory_order_relaxed)))
-    return buffer.open.add(task, joined);
   const uint64_t now = session();
   MutexLock lock(buffer.mu);
   buffer.enter(now);
   close_span(buffer);
-  if (task.length_ns > kShortTaskNs) return add_to(buffer, task);
-  buffer.open.begin(task, joined, now);
+  if (event.length_ns > kShortTaskNs) return add_to(buffer, event);
+  buffer.open.begin(event, task, of_several, now);
 }
 
 }  // namespace internal

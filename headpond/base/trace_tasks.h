@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <span>
 
 #include "headpond/base/trace.h"
 
@@ -14,18 +15,28 @@ inline constexpr int64_t kShortTaskNs = 20'000;   ///< Longer ones have a span e
 inline constexpr int64_t kMostBetweenNs = 5'000;  ///< Two of one span.
 inline constexpr int64_t kLongestJoinedNs = 100'000;
 
-/// What a span of several tasks says: the first two values of the first one, `last` of the last one, and the sum of all
-/// `adds`.
-struct Joined {
-  const void* sender;  ///< Tasks of different senders share no span, whatever their names.
-  const ArgNames* names;
-  int64_t last, adds;
+/// A task of the calling thread that has just ended, whose clocks the caller has read. Tasks share a span only if their
+/// senders, names and groups are equal.
+struct EndedTask {
+  const void* sender;  ///< Not null.
+  const char* name;
+  int64_t group;
+  int64_t start_ns, end_ns;
+  int64_t last;  ///< A shared span shows that of its last task,
+  int64_t adds;  ///< and the sum of these.
 };
+/// Adds `task` to the thread's last span, if that is one of short tasks with the same sender, name and group, and if
+/// `task` is short, too, and follows soon. False: nothing was done.
+bool lengthen(const EndedTask& task);
 
-/// Records `task`, a span of the calling thread that has just ended, whose clocks the caller has read. Short ones with
-/// one name, sender and first value that follow each other, without another span of the thread between them, become one
-/// span from the begin of the first to the end of the last; its `value` is their number.
-void record_task(const Event& task, const Joined& joined);
+/// Records `event`, the span of `task`. If it is short, a later lengthen() may extend it: then it ends with the last
+/// task that it has, its `value` is the number of tasks, and it shows under the names `of_several` the first two values
+/// of `event`, the last task's `last`, and the sum of `adds`. REQUIRES: `event` has the name and times of `task`,
+/// lengthen(task) has just returned false, and `of_several` lives as long as the process.
+void record_task(const Event& event, const EndedTask& task, const ArgNames& of_several);
+
+/// Records spans of the calling thread, in the order of their ends, as one call.
+void record_spans(std::span<const Event> spans);
 
 /// trace::flow_begin() and flow_end() at a time that lies within a span.
 void record_flow(Kind begin_or_end, uint64_t id, int64_t at_ns);

@@ -158,11 +158,15 @@ TEST(Trace, ManyThreadsRecordWhileOneCollects) {
 constexpr ArgNames kTask{{"epoch", "unit", "first", "count"}};
 constexpr ArgNames kTasks{{"epoch", "unit", "last_unit", "count"}};
 
+constexpr char kSender = 0;
+
 // A task of 10 elements. Times are in ns.
 void record_task(int64_t start, int64_t length, int64_t unit, int64_t epoch = 0, const char* name = "map",
-                 const void* sender = nullptr) {
-  internal::record_task({name, start, length, 0, Kind::span, Category::op, {&kTask, {epoch, unit, 0, 10}}},
-                        {sender, &kTasks, unit, 10});
+                 const void* sender = &kSender) {
+  const internal::EndedTask task = {sender, name, epoch, start, start + length, unit, 10};
+  if (internal::lengthen(task)) return;
+  internal::record_task({name, start, length, 0, Kind::span, Category::op, {&kTask, {epoch, unit, 0, 10}}}, task,
+                        kTasks);
 }
 
 std::vector<Event> recorded() {
@@ -190,6 +194,37 @@ TEST(TraceOfShortTasks, IsOneSpanOfThoseThatFollowEachOther) {
   record_task(3000, 100, 6);
   EXPECT_EQ(recorded().at(0).start_ns, 3000) << "not one with those of the trace before";
   stop();
+}
+
+TEST(TraceOfShortTasks, AreLengthenedOnlyWhileTheirTraceIsRecorded) {
+  const internal::EndedTask next = {&kSender, "map", 0, 1600, 2100, 4, 10};
+  start();
+  record_task(1000, 500, 3);
+  Thread other("other", [&] { EXPECT_FALSE(internal::lengthen(next)) << "a thread that has recorded nothing"; });
+  other.join();
+  EXPECT_TRUE(internal::lengthen(next)) << "control";
+  stop();
+  const internal::EndedTask third = {&kSender, "map", 0, 2200, 2700, 5, 10};
+  EXPECT_FALSE(internal::lengthen(third)) << "after stop()";
+  start();
+  EXPECT_FALSE(internal::lengthen(third)) << "the first one of another trace";
+  record_task(1000, internal::kShortTaskNs + 1, 3);
+  EXPECT_FALSE(internal::lengthen({&kSender, "map", 0, 22'000, 22'500, 4, 10})) << "after a long one";
+  stop();
+  EXPECT_EQ(recorded().size(), 1U);
+}
+
+TEST(Trace, StartsAgainWithFewerEventsForEachThread) {
+  start();
+  for (int i = 0; i < 1000; ++i) counter("more", i);
+  start(10);
+  for (int i = 0; i < 20; ++i) counter("fewer", i);
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  EXPECT_EQ(threads[0].events.size(), 10U);
+  EXPECT_EQ(threads[0].dropped, 10U);
+  EXPECT_STREQ(threads[0].events[0].name, "fewer");
 }
 
 TEST(TraceOfShortTasks, OneAloneSaysWhatItAlwaysSays) {
@@ -232,6 +267,24 @@ TEST(TraceOfShortTasks, EndsWhereAnotherSpanBeginsOrEnds) {
   std::vector<uint64_t> tasks;
   for (const Event& event : recorded()) tasks.push_back(event.value);
   EXPECT_THAT(tasks, testing::ElementsAre(0, 0, 0, 0));
+}
+
+TEST(TraceOfShortTasks, EndsWhereSpansOfOperatorsCome) {
+  start();
+  record_task(1000, 500, 3);
+  const auto span = [](const char* name, int64_t start_ns) {
+    return Event{name, start_ns, 100, 0, Kind::span, Category::op};
+  };
+  internal::record_spans({});
+  record_task(1600, 500, 4);
+  internal::record_spans(std::vector<Event>{span("range", 3000), span("map", 3100), span("batch", 3200)});
+  record_task(3400, 500, 5);
+  stop();
+  const auto threads = collect();
+  ASSERT_EQ(threads.size(), 1U);
+  ASSERT_THAT(names_of_spans(threads[0]), testing::ElementsAre("map", "range", "map", "batch", "map"));
+  EXPECT_EQ(threads[0].events[0].value, 2U) << "none came between its tasks";
+  EXPECT_EQ(threads[0].events[4].value, 0U);
 }
 
 TEST(TraceOfShortTasks, IsNeverLong) {

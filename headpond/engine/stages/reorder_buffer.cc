@@ -174,8 +174,9 @@ void ReorderBuffer::item_taken() {
 }
 
 void ReorderBuffer::asked_too_early() {
-  if (trace_.lacks_takes() && trace::enabled()) {  // What was left, before a wait.
-    trace_.show_ready({ready_, account_.ready_bytes()});
+  if (trace::enabled()) {
+    const StageTrace::Ready ready = {ready_, account_.ready_bytes()};
+    if (trace_.lacks(ready)) trace_.show_ready(ready);  // What was left, before a wait.
   }
   account_.asked_too_early();
 }

@@ -13,9 +13,6 @@ constexpr trace::ArgNames kTasksArgs{{"epoch", "unit", "last_unit", "count"}};
 constexpr trace::ArgNames kRefusedArgs{{"stage"}, true};
 constexpr trace::ArgNames kTakeArgs{{"epoch", "unit"}};
 
-constexpr int64_t kBetweenCountersNs = 50'000;
-constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
-
 // Other numbers than those of queues, which begin at 0. Each stage has 2^32 of them.
 uint64_t next_arrows() {
   static std::atomic<uint64_t> stages = 0;
@@ -30,7 +27,7 @@ StageTrace::StageTrace(const std::string& name)
       bytes_name_(trace::intern("memory/" + name)),
       first_arrow_(next_arrows()) {}
 
-void StageTrace::show_task(const Task& task) const {
+void StageTrace::record_span(const Task& task) const {
   const trace::Event span{.name = name_,
                           .start_ns = task.ended_ns - task.elapsed_ns,
                           .length_ns = task.elapsed_ns,
@@ -39,7 +36,7 @@ void StageTrace::show_task(const Task& task) const {
                           .category = trace::Category::op,
                           .args = {&kTaskArgs, {task.item.epoch, task.item.ordinal, task.first, task.count}}};
   if (task.holds_operators) return trace::internal::record(span);
-  trace::internal::record_task(span, {this, &kTasksArgs, task.item.ordinal, task.made});
+  trace::internal::record_task(span, ended_task(task), kTasksArgs);
 }
 
 void StageTrace::show_assembling(const Item& item, int64_t began_ns, int64_t length_ns) const {
@@ -56,12 +53,7 @@ void StageTrace::show_refused_memory() const {
   trace::instant("memory refused", trace::Category::wait, {&kRefusedArgs, {trace::text_arg(name_)}});
 }
 
-void StageTrace::show_take(const Item& item, bool has_arrow, int64_t ready_ns, const Ready& ready) {
-  const bool is_due = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
-                      ++shown_.takes >= kTakesWithoutChange;
-  shown_.lacks = !is_due && ready_ns - shown_.at_ns < kBetweenCountersNs;
-  if (!shown_.lacks) show_counters(ready, is_due);
-  if (!has_arrow) return;
+void StageTrace::end_arrow(const Item& item) const {
   const trace::SpanWithArgs span("take", trace::Category::step, {&kTakeArgs, {item.epoch, item.ordinal}});
   trace::flow_end(arrow_id(item.ordinal));
 }

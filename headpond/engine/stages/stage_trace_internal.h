@@ -3,10 +3,12 @@
 // counters of what is ready.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 
 #include "headpond/base/trace.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/engine/executor/engine_lock_internal.h"
 
 namespace headpond::internal {
@@ -30,7 +32,9 @@ class StageTrace {
     bool holds_operators;  ///< It has a span of its own, as those of its operators lie within it.
   };
   /// Short tasks share a span, which counts the elements that were made.
-  void show_task(const Task& task) const;
+  void show_task(const Task& task) const {
+    if (task.holds_operators || !trace::internal::lengthen(ended_task(task))) record_span(task);
+  }
   void show_assembling(const Item& item, int64_t began_ns, int64_t length_ns) const;
   void show_refused_memory() const;
   /// REQUIRES: not called for this item before.
@@ -39,16 +43,38 @@ class StageTrace {
   // ---- Under the lock, while a trace is recorded.
   struct Ready {
     int64_t items = 0, bytes = 0;
+    bool operator==(const Ready&) const = default;
   };
   /// Shows that an item was taken, which became ready at `ready_ns`. `ready` is what remains. The counters are not
   /// written again for takes that follow each other closely.
   void show_take(const Item& item, bool has_arrow, int64_t ready_ns, const Ready& ready)
-      HEADPOND_REQUIRES(engine_state);
-  /// Takes were left out since the counters were shown.
-  bool lacks_takes() const HEADPOND_REQUIRES(engine_state) { return shown_.lacks; }
+      HEADPOND_REQUIRES(engine_state) {
+    const bool is_due = trace::internal::recorded_session.load(std::memory_order_relaxed) != shown_.session ||
+                        ++shown_.takes >= kTakesWithoutChange;
+    const bool is_soon = !is_due && ready_ns - shown_.at_ns < kBetweenCountersNs;
+    shown_.lacks = is_soon;
+    if (!is_soon) show_counters(ready, is_due);
+    if (has_arrow) end_arrow(item);
+  }
+  /// Takes were left out since the counters were shown, and they show other numbers than `ready`.
+  bool lacks(const Ready& ready) const HEADPOND_REQUIRES(engine_state) { return shown_.lacks && ready != shown_.ready; }
   void show_ready(const Ready& ready) HEADPOND_REQUIRES(engine_state) { show_counters(ready, false); }
 
  private:
+  static constexpr int64_t kBetweenCountersNs = 50'000;
+  static constexpr int64_t kTakesWithoutChange = 64;  // Until a counter is shown again: else a ring would lose it.
+
+  trace::internal::EndedTask ended_task(const Task& task) const {
+    return {.sender = this,
+            .name = name_,
+            .group = task.item.epoch,
+            .start_ns = task.ended_ns - task.elapsed_ns,
+            .end_ns = task.ended_ns,
+            .last = task.item.ordinal,
+            .adds = task.made};
+  }
+  void record_span(const Task& task) const;
+  void end_arrow(const Item& item) const;
   void show_counters(const Ready& ready, bool is_due) HEADPOND_REQUIRES(engine_state);
   uint64_t arrow_id(int64_t item) const { return first_arrow_ | static_cast<uint64_t>(item); }
 

@@ -39,7 +39,7 @@ class StageTraces : public testing::Test {
   void take(StageTrace::Ready ready, int64_t ready_ns) {
     const Locked locked(lock_);
     trace_.show_take({0, 1}, false, ready_ns, ready);
-    lacked_ = trace_.lacks_takes();
+    lacked_ = trace_.lacks(ready);
   }
 
   EngineLock lock_;
@@ -57,10 +57,22 @@ TEST_F(StageTraces, CountersOfTakesThatFollowCloselyAreLeftOutAndShownBeforeAWai
   {
     const Locked locked(lock_);
     trace_.show_ready({.items = 2, .bytes = 20});
-    EXPECT_FALSE(trace_.lacks_takes());
+    EXPECT_FALSE(trace_.lacks({.items = 2, .bytes = 20}));
   }
   EXPECT_THAT(values_of("window/map"), ElementsAre(3, 2));
   EXPECT_THAT(values_of("memory/map"), ElementsAre(30, 20));
+}
+
+// A consumer that makes each element itself asks too early before each one.
+TEST_F(StageTraces, ATakeThatLeavesWhatTheCountersShowIsNotLacked) {
+  const int64_t ready_ns = now_ns();
+  for (int i = 0; i < 3; ++i) {
+    take({}, ready_ns);
+    EXPECT_FALSE(lacked_);
+  }
+  EXPECT_THAT(values_of("window/map"), ElementsAre(0));
+  const Locked locked(lock_);
+  EXPECT_TRUE(trace_.lacks({.items = 5})) << "what became ready since";
 }
 
 TEST_F(StageTraces, ACounterThatDidNotChangeIsShownAgainAfterManyTakes) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/trace_tasks.h"
 #include "headpond/dataset/lending.h"
 #include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
@@ -151,9 +152,7 @@ std::shared_ptr<const View> OperatorCosts::see(const Node& node, std::shared_ptr
 
 // A clock that is read at the begin and at the end of a call is in that call's time once, and in its caller's twice.
 void OperatorCosts::end(int64_t rows) {
-  for (const trace::Event& span : sample_.spans) {
-    if (trace::enabled()) trace::internal::record(span);
-  }
+  if (trace::enabled()) trace::internal::record_spans(sample_.spans);
   sample_.spans.clear();
   Meter below;
   for (Operator& one : operators_) {
