@@ -141,7 +141,7 @@ def in_python(cell, is_arguments=False):
     """A cell of a table as text: of links the words, but for links in brackets, and values as Python writes them."""
     cell = re.sub(r" \(\[[^\]]*\]\([^)]*\)\)", "", cell)
     cell = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", cell).replace("\\|", "|").strip()
-    return re.sub(r"\((true|false)\)", lambda found: f"({found[1].title()})", cell) if is_arguments else cell
+    return re.sub(r"\((true|false)\b", lambda found: f"({found[1].title()}", cell) if is_arguments else cell
 
 
 def described():
@@ -154,16 +154,38 @@ def described():
     return found
 
 
+def described_kernels():
+    """{kernel: (options, what it gives)} of the document's tables of kernels. "whose options are also ...:" before a table adds to each row."""
+    found, before, of_all = {}, "", ""
+    for line in DOCUMENT.read_text().split("### Kernels of")[1].split("## Chains")[0].splitlines():
+        cells = re.split(r"(?<!\\)\|", line)
+        if len(cells) != 5:
+            before = f"{before} {line}" if line else before
+            continue
+        if before:
+            also = re.search(r"whose options are also (.*):$", before)
+            of_all, before = f"; {in_python(also[1], True)}" if also else "", ""
+        if kernel := re.fullmatch(r"`(\w+)`", cells[1].strip()):
+            options = re.sub(r"^those of `(\w+)`", lambda other: found[other[1]][0], in_python(cells[2], True))
+            found[kernel[1]] = (re.sub(r"`(\w+)`", lambda option: f"`{spelled(option[1])}`", options + of_all), in_python(cells[3]))
+    return found
+
+
+def text_of(gives, what, values):
+    sentences = [f"{gives[0].upper()}{gives[1:]}.", *([f"{what}: {values}."] if values else [])]
+    text = "\n\n".join(textwrap.fill(one, 120, break_long_words=False, break_on_hyphens=False) for one in sentences)
+    assert "\\" not in text and '"""' not in text, text
+    return text
+
+
 def texts():
-    """TEXTS = {operator: text}."""
-    made, rows = "", described()
-    for op, known in of_kind(SOURCE, FOLLOWS, EITHER):
-        arguments, gives = rows[op]
-        sentences = [f"{gives[0].upper()}{gives[1:]}.", *([f"Arguments: {arguments}."] if known else [])]
-        text = "\n\n".join(textwrap.fill(one, 120, break_long_words=False, break_on_hyphens=False) for one in sentences)
-        assert "\\" not in text and '"""' not in text, text
-        made += f'    "{op}": """{text}""",\n'
-    return f"# From docs/plan_files.md.\n\nTEXTS = {{\n{made}}}\n"
+    """TEXTS = {operator: text}, KERNELS = {kernel: text}."""
+    rows, kernel_rows = described(), described_kernels()
+    made = {op: text_of(rows[op][1], "Arguments", rows[op][0] if known else "") for op, known in of_kind(SOURCE, FOLLOWS, EITHER)}
+    of_kernels = {kernel: text_of(kernel_rows[kernel][1], "Options", kernel_rows[kernel][0] if known else "") for kernel, known in _core.kernels()}
+    return "# From docs/plan_files.md.\n\n" + "\n".join(
+        f"{name} = {{\n" + "".join(f'    "{op}": """{text}""",\n' for op, text in all_texts.items()) + "}\n"
+        for name, all_texts in (("TEXTS", made), ("KERNELS", of_kernels)))
 
 
 # The slots of the type of iterators say nothing of their types.

@@ -19,6 +19,7 @@ def spelled(option):
 
 
 def _maker(name, options_of_table):
+    from . import _texts
     known = {spelled(one): one for one in options_of_table}
     first = POSITIONAL.get(name, tuple(known))
 
@@ -34,7 +35,7 @@ def _maker(name, options_of_table):
             raise TypeError(f"{name}() has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
         return Kernel(name, {known[option]: value for option, value in options.items() if value is not None})
 
-    make.__doc__ = f"The kernel {name}. Options: {', '.join(known) or 'none'} (docs/plan_files.md)."
+    make.__doc__ = _texts.KERNELS[name]
     return dressed_as(make, name, first, [one for one in known if one not in first])
 
 

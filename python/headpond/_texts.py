@@ -182,3 +182,249 @@ Arguments: `batch_size`, `row_shape`.""",
 Arguments: `length`, a number or a table by field; `fit` ("first_fit") or "best_fit", `num_packing_bins` (64),
 `max_sequences_per_bin`, `padding_values`.""",
 }
+
+KERNELS = {
+    "adjust_brightness": """Pixels times `brightness_factor`.
+
+Options: `brightness_factor`.""",
+    "adjust_contrast": """The image's mean grey, and each value's difference from it times `contrast_factor`.
+
+Options: `contrast_factor`.""",
+    "adjust_saturation": """Each pixel's grey, and its values' differences from it times `saturation_factor`.
+
+Options: `saturation_factor`.""",
+    "adjust_hue": """Hues turned by `hue_factor` of the circle, from -0.5 to 0.5.
+
+Options: `hue_factor`.""",
+    "adjust_gamma": """`gain` x pixels^`gamma`, for pixels from 0 to 1.
+
+Options: `gamma`; `gain` (1).""",
+    "adjust_sharpness": """Blurred below 1, sharpened above 1.
+
+Options: `sharpness_factor`.""",
+    "random_adjust_sharpness": """`adjust_sharpness` with probability `p`.
+
+Options: `sharpness_factor`; `p` (0.5).""",
+    "color_jitter": """Brightness, contrast, saturation and hue changed, in an order and by factors that are drawn.
+
+Options: `brightness`, `contrast`, `saturation`, `hue` (unchanged): each a range of factors, or a number v for 1 - v to
+1 + v, of hue for -v to v.""",
+    "grayscale": """Grey, in `num_output_channels` equal channels.
+
+Options: `num_output_channels` (1).""",
+    "to_grayscale": """What `grayscale` gives, under another name of torchvision's.
+
+Options: `num_output_channels` (1).""",
+    "random_grayscale": """Grey, in as many channels as before, with probability `p`.
+
+Options: `p` (0.1).""",
+    "invert": """255 less each value, or 1 less each value of float32.""",
+    "random_invert": """`invert` with probability `p`.
+
+Options: `p` (0.5).""",
+    "solarize": """Values of `threshold` or more inverted.
+
+Options: `threshold`.""",
+    "random_solarize": """`solarize` with probability `p`.
+
+Options: `threshold`; `p` (0.5).""",
+    "posterize": """The upper `bits` bits of each value.
+
+Options: `bits`.""",
+    "random_posterize": """`posterize` with probability `p`.
+
+Options: `bits`; `p` (0.5).""",
+    "equalize": """Each channel's values spread so that all are about equally frequent.""",
+    "random_equalize": """`equalize` with probability `p`.
+
+Options: `p` (0.5).""",
+    "autocontrast": """Each channel stretched to 0 to 255, or 0 to 1 of float32.""",
+    "random_autocontrast": """`autocontrast` with probability `p`.
+
+Options: `p` (0.5).""",
+    "gaussian_blur": """The image blurred with a `sigma` that is drawn.
+
+Options: `kernel_size`, an integer, or width and height; `sigma` ([0.1, 2]), a range.""",
+    "random_erasing": """A rectangle that is drawn, filled with `value` or, if `random_value`, with normal numbers, with probability `p`.
+
+Options: `p` (0.5), `scale` ([0.02, 0.33]), `ratio` ([0.3, 3.3]), `value` (0), `random_value` (False), `layout` ("chw")
+or "hwc".""",
+    "mixup": """Each row of a batch mixed with the row before it, images and labels alike.
+
+Options: `num_classes`; `alpha` (1); after `batch`, with the roles `image` and `labels`.""",
+    "cutmix": """Each row of a batch with a rectangle of the row before it, and labels mixed by its area.
+
+Options: `num_classes`; `alpha` (1); `layout` ("chw") or "hwc"; after `batch`, as `mixup`.""",
+    "random_choice": """One of `kernels`, drawn with the weights `p`.
+
+Options: `kernels`; `p` (equal weights), a weight for each.""",
+    "random_apply": """All of `kernels` with probability `p`.
+
+Options: `kernels`; `p` (0.5).""",
+    "decode_image": """The pixels of an image, as [height, width, channels] of `dtype`: JPEG, PNG, BMP, PNM, WebP or GIF by its first bytes.
+
+Options: `channels` (0, as stored), `dtype` ("uint8") or "uint16", `apply_exif_orientation` (True; JPEG and WebP),
+`max_pixels`, `max_memory`.""",
+    "decode_png": """The pixels of a PNG, as [height, width, channels] of `dtype`.
+
+Options: `channels` (0, as stored), `dtype` ("uint8") or "uint16", `max_pixels`, `max_memory`.""",
+    "affine": """The image turned clockwise by `angle` degrees, scaled and sheared about `center`, and moved by `translate` pixels.
+
+Options: `angle` (0), `translate` ([0, 0]), `scale` (1), `shear`, a number or two (0), `center` (the middle);
+`interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and `min_area` (1).""",
+    "rotate": """The image turned by `angle` degrees, counter-clockwise.
+
+Options: `angle`; `expand` (False), `center`; `interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and
+`min_area` (1).""",
+    "perspective": """The image moved so that `startpoints` come to `endpoints`.
+
+Options: `startpoints`, `endpoints`: four points each, top left, top right, bottom right, bottom left; `interpolation`
+("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and `min_area` (1).""",
+    "random_affine": """`affine` with numbers that are drawn: an angle within `degrees`, and parts of width and height within `translate`.
+
+Options: `degrees`, a number or a range; `translate`, `scale`, `shear`, 1, 2 or 4 numbers, `center`; `interpolation`
+("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and `min_area` (1).""",
+    "random_rotation": """The image turned counter-clockwise by an angle within `degrees` that is drawn.
+
+Options: `degrees`; `expand` (False), `center`; `interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill` (0)
+and `min_area` (1).""",
+    "random_perspective": """`perspective` with corners that are drawn, with probability `p`.
+
+Options: `distortion_scale` (0.5), `p` (0.5); `interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and
+`min_area` (1).""",
+    "rand_augment": """`num_ops` changes that are drawn, all of one magnitude.
+
+Options: `num_ops` (2), `magnitude` (9), `num_magnitude_bins` (31); `interpolation` ("nearest") or "bilinear", `fill`
+(0), `mask_fill` (0) and `min_area` (1).""",
+    "trivial_augment_wide": """One change and its magnitude, both drawn.
+
+Options: `num_magnitude_bins` (31); `interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill` (0) and
+`min_area` (1).""",
+    "auto_augment": """Up to two changes of a policy that was learned on the named data set.
+
+Options: `policy` ("imagenet"), "cifar10" or "svhn"; `interpolation` ("nearest") or "bilinear", `fill` (0), `mask_fill`
+(0) and `min_area` (1).""",
+    "decode_wav": """The sound of a WAV file, as float32 [frames, channels].
+
+Options: `desired_channels` (the file's), `desired_samples` (all), `first_sample` (0), `lenient` (False), `max_channels`
+(64), `mix` ("first") or "mean", `non_finite` ("keep"), "reject" or "zero", `rate` (any; others are errors),
+`sample_rate` (the file's; others are resampled to it, and `desired_samples` and `first_sample` count frames of the
+result).""",
+    "decode_sound": """The sound of a file, as float32 [frames, channels]: WAV, FLAC, MP3, Vorbis, Opus, AIFF.
+
+Options: `desired_channels` (the file's), `desired_samples` (all), `first_sample` (0), `lenient` (False), `max_channels`
+(64), `mix` ("first") or "mean", `non_finite` ("keep"), "reject" or "zero", `rate` (any; others are errors),
+`sample_rate` (the file's; others are resampled to it, and `desired_samples` and `first_sample` count frames of the
+result), and `max_values` (268435456).""",
+    "mono": """One channel, the mean of all.""",
+    "pad_or_trim": """The first `samples` frames, and zeros after a shorter sound.
+
+Options: `samples`.""",
+    "random_sound_crop": """`samples` frames from a place that is drawn.
+
+Options: `samples`; `pad` (True): shorter sounds are padded.""",
+    "gain_db": """Values times 10^(`db` / 20).
+
+Options: `db`, a number, or a list of the lowest and the highest one.""",
+    "peak_normalize": """Values scaled so that the largest absolute value is `peak`.
+
+Options: `peak` (1).""",
+    "speed": """A sound `factor` times as fast, and higher: ceil(frames / factor) frames.
+
+Options: `factor`, a number, or a list of the lowest and the highest one.""",
+    "mix_noise": """The sound with one from `noise` added with probability `p`, at a ratio in dB that is drawn.
+
+Options: `noise`, a chain; `noise_field` (the only field of float32), `low_snr_db` (0), `high_snr_db` (20), `p` (1).""",
+    "stft": """The spectrum of each window, as float32 [frames, bins, 2], real and imaginary part; [bins, frames, 2] with `mels_first`.
+
+Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),
+`mels_first` (False); the preset's unless given: `fft`, `window_length`, `hop`, `window` ("hann", "hamming", "povey",
+"rectangular"), `edges` ("reflect", "zeros", "snip"), `drop_last`, `power`, `scale`, `remove_mean`, `pre_emphasis`,
+`mels`, `mel_scale` ("htk", "slaney", "kaldi"), `equal_areas`, `low_hz`, `high_hz`, `log` ("decibel", "ln", "ln_offset",
+"whisper"), `floor`, `top_db`.""",
+    "spectrogram": """The size of each bin of each window to the power of `power` (2).
+
+Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),
+`mels_first` (False); the preset's unless given: `fft`, `window_length`, `hop`, `window` ("hann", "hamming", "povey",
+"rectangular"), `edges` ("reflect", "zeros", "snip"), `drop_last`, `power`, `scale`, `remove_mean`, `pre_emphasis`,
+`mels`, `mel_scale` ("htk", "slaney", "kaldi"), `equal_areas`, `low_hz`, `high_hz`, `log` ("decibel", "ln", "ln_offset",
+"whisper"), `floor`, `top_db`.""",
+    "mel_spectrogram": """That of `spectrogram` in bands of the mel scale.
+
+Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),
+`mels_first` (False); the preset's unless given: `fft`, `window_length`, `hop`, `window` ("hann", "hamming", "povey",
+"rectangular"), `edges` ("reflect", "zeros", "snip"), `drop_last`, `power`, `scale`, `remove_mean`, `pre_emphasis`,
+`mels`, `mel_scale` ("htk", "slaney", "kaldi"), `equal_areas`, `low_hz`, `high_hz`, `log` ("decibel", "ln", "ln_offset",
+"whisper"), `floor`, `top_db`.""",
+    "log_mel": """The logarithm of a mel spectrogram.
+
+Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),
+`mels_first` (False); the preset's unless given: `fft`, `window_length`, `hop`, `window` ("hann", "hamming", "povey",
+"rectangular"), `edges` ("reflect", "zeros", "snip"), `drop_last`, `power`, `scale`, `remove_mean`, `pre_emphasis`,
+`mels`, `mel_scale` ("htk", "slaney", "kaldi"), `equal_areas`, `low_hz`, `high_hz`, `log` ("decibel", "ln", "ln_offset",
+"whisper"), `floor`, `top_db`.""",
+    "mfcc": """The first `coefficients` of the cosine transform of a mel spectrogram in decibel.
+
+Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),
+`mels_first` (False); the preset's unless given: `fft`, `window_length`, `hop`, `window` ("hann", "hamming", "povey",
+"rectangular"), `edges` ("reflect", "zeros", "snip"), `drop_last`, `power`, `scale`, `remove_mean`, `pre_emphasis`,
+`mels`, `mel_scale` ("htk", "slaney", "kaldi"), `equal_areas`, `low_hz`, `high_hz`, `log` ("decibel", "ln", "ln_offset",
+"whisper"), `floor`, `top_db`.""",
+    "delta": """How values change from frame to frame.
+
+Options: `width` (5), `mels_first` (False), `append` (False).""",
+    "resample": """The sound at another rate: ceil(frames x `to` / `from`) frames.
+
+Options: `from_`, `to`; `method` ("sinc_hann") or "sinc_kaiser", `width` (6), `rolloff` (0.99), `beta` (14.77).""",
+    "time_mask": """`count` runs of fewer than `width` frames each, whose lengths and places are drawn, replaced by `fill`; a run has at
+most part `p` of the frames.
+
+Options: `width`; `count` (1), `p` (1), `fill` ("zero") or "mean", `mels_first` (False).""",
+    "frequency_mask": """`count` runs of fewer than `width` bands each, whose lengths and places are drawn, replaced by `fill`; a run has at most
+part `p` of the bands.
+
+Options: `width`; `count` (1), `p` (1), `fill` ("zero") or "mean", `mels_first` (False).""",
+    "spec_augment": """`frequency_mask` and `time_mask` as SpecAugment has them; `p` is that of the latter.
+
+Options: `frequency_width` (27), `frequency_masks` (2), `time_width` (100), `time_masks` (2), `p` (1), `fill` ("zero"),
+`mels_first` (False).""",
+    "decode_jpeg": """The pixels of a JPEG, as uint8 [height, width, channels].
+
+Options: `channels` (3), `ratio` (1), `fancy_upscaling` (True), `dct_method`, `damage` ("fail"), "strict" or "recover",
+`acceptable_fraction` (1), `apply_exif_orientation` (True), `check` ("part") or "whole", `scale` ("none") or "fit",
+`max_pixels`, `max_scans`, `max_memory`; an index in the field `<field>/jpeg_index` is used.""",
+    "crop": """The part of `size` whose first pixel is (`y`, `x`).
+
+Options: `y`, `x`, `size`, a side or [height, width]; `min_area` (1).""",
+    "center_crop": """The part of `size` in the middle.
+
+Options: `size`, a side or [height, width]; `min_area` (1).""",
+    "pad": """The image with `padding` around it.
+
+Options: `padding`; `fill` (0), `mode` ("constant"), "reflect", "edge" or "symmetric".""",
+    "random_crop": """A part of `size` at a place that is drawn.
+
+Options: `size`, a side or [height, width]; `padding`, `pad_if_needed` (False), `fill` (0), `mode` ("constant"),
+`min_area` (1).""",
+    "random_resized_crop": """A part whose area and ratio of sides are drawn, resized to `size`.
+
+Options: `size`, a side or [height, width]; `scale` ([0.08, 1]), `ratio` ([0.75, 1.3333]), `filter` ("bilinear"),
+`antialias` (True), `min_area` (1).""",
+    "resize": """The image in another size.
+
+Options: `size`, the shorter side or [height, width]; `filter` ("bilinear"), "nearest", "box", "bicubic", "lanczos" or
+"area"; `antialias` (True), `max_size`, which may also be there without a `size`.""",
+    "random_horizontal_flip": """Left and right exchanged with probability `p`.
+
+Options: `p` (0.5).""",
+    "random_vertical_flip": """Top and bottom exchanged with probability `p`.
+
+Options: `p` (0.5).""",
+    "distance_map": """One more channel for each of `groups`: the distance of each pixel from the nearest of its points, at most `limit`, which
+is 255 in uint8.
+
+Options: `limit` (255), `groups` (1), `layout` ("hwc") or "chw"; on fields with points.""",
+    "normalize": """(pixel - `mean`) / `std` for each channel, as `layout` and `dtype` say; uint8 is divided by 255 before that.
+
+Options: `mean`, `std` (ImageNet's), `layout` ("chw") or "hwc", `dtype` ("float32"), "float16" or "bfloat16".""",
+}

@@ -12,6 +12,8 @@ import sys
 import pytest
 
 import headpond as hp
+from headpond import _core as core
+from headpond._kernels import spelled
 from headpond._operators import EITHER, FOLLOWS, SOURCE, of_kind
 
 ROOT = pathlib.Path(__file__).parents[2]
@@ -40,6 +42,16 @@ def test_help_says_what_an_operator_gives_and_its_defaults():
     shown = " ".join(pydoc.render_doc(hp.Dataset.shuffle, renderer=pydoc.plaintext).split())
     assert shown.endswith("with `window` an element moves by less than 2 x window. Arguments: `window` (the whole epoch), "
                           "`reshuffle_each_iteration` (True).")
+
+
+def test_help_says_what_a_kernel_gives_and_its_defaults():
+    for name, known in core.kernels():
+        text = getattr(hp, name).__doc__
+        assert all(f"`{spelled(option)}`" in text for option in known) and not any(one in text for one in ("docs/", "(true", "(false", "= {")), name
+    assert " ".join(hp.rotate.__doc__.split()) == (
+        'The image turned by `angle` degrees, counter-clockwise. Options: `angle`; `expand` (False), `center`; `interpolation` ("nearest") or '
+        '"bilinear", `fill` (0), `mask_fill` (0) and `min_area` (1).')
+    assert "`max_values` (268435456)" in hp.decode_sound.__doc__
 
 
 def mypy(tmp_path, *arguments, complete=all(importlib.util.find_spec(one) for one in ("torch", "jax"))):
