@@ -23,7 +23,8 @@ namespace {
 
 // Sizes are rounded up to one of four steps per power of two: at most a quarter is wasted, and blocks of similar size
 // share a free list.
-constexpr size_t kMinLog = 7;  // The smallest block holds 128 bytes, its header included.
+constexpr size_t kMinLog = 7;   // The smallest block holds 128 bytes, its header included.
+constexpr size_t kHeader = 64;  // That of Buffer, which only its friends can see: allocate() compares them.
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMapFrom = size_t{128} << 10;
 constexpr uint32_t kClasses = 4 * (64 - kMinLog);
@@ -453,11 +454,12 @@ BufferPool::~BufferPool() { state_->let_go(); }
 
 BufferRef BufferPool::allocate(size_t size) {
   if (size > SIZE_MAX / 4) throw std::bad_alloc();
-  uint32_t size_class = class_of(size + Buffer::kHeader);
+  static_assert(kHeader == Buffer::kHeader);
+  uint32_t size_class = class_of(size + kHeader);
   const size_t at = State::stripe_for(size_class);
   State::Stripe& stripe = state_->stripes[at];
   bool crowded = false;
-  void* block = state_->take_free(stripe, size + Buffer::kHeader, size_class, crowded);
+  void* block = state_->take_free(stripe, size + kHeader, size_class, crowded);
   if (block == nullptr) {
     if (crowded) state_->trim();
     block = state_->get_counted_block(stripe, size_class);
@@ -501,5 +503,11 @@ BufferPool& BufferPool::current() { return current_pool != nullptr ? *current_po
 
 CurrentPool::CurrentPool(BufferPool& pool) : before_(std::exchange(current_pool, &pool)) {}
 CurrentPool::~CurrentPool() { current_pool = before_; }
+
+int64_t internal::block_bytes(int64_t bytes) {
+  constexpr int64_t kInside = 2 * sizeof(int64_t), kMost = int64_t{1} << 61;
+  if (bytes <= kInside || bytes >= kMost) return bytes <= kInside ? 0 : bytes;
+  return static_cast<int64_t>(class_size(class_of(static_cast<size_t>(bytes) + kHeader)));
+}
 
 }  // namespace headpond

@@ -20,6 +20,8 @@
 
 #include "headpond/base/status.h"
 #include "headpond/base/thread.h"
+#include "headpond/tensor/memory_account.h"
+#include "headpond/tensor/tensor.h"
 
 namespace headpond {
 namespace {
@@ -359,6 +361,19 @@ TEST(BufferPool, ServesManyThreads) {
     }
   }
   EXPECT_EQ(pool.stats().bytes_in_use, 0);
+}
+
+TEST(BlockBytes, AreWhatThePoolCounts) {
+  for (const int64_t bytes : {17, 64, 65, 192, 193, 4032, 4096, 5000, 1 << 20, (2 << 20) - 64, 3 << 20}) {
+    BufferPool pool;
+    const BufferRef held = pool.allocate(static_cast<size_t>(bytes));
+    EXPECT_EQ(internal::block_bytes(bytes), pool.stats().bytes_in_use) << bytes;
+  }
+  for (const int64_t bytes : {0, 1, 16, 17}) {
+    const Tensor tensor = Tensor::empty(DType::u8, {bytes});
+    EXPECT_EQ(internal::block_bytes(bytes) > 0, tensor.owner() != nullptr) << bytes;
+  }
+  EXPECT_GE(internal::block_bytes(INT64_MAX - 1), INT64_MAX - 1);
 }
 
 // Whoever is at the pool when the process forks is not in the child, and the child is not held up by it.

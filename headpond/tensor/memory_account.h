@@ -57,4 +57,11 @@ class MemoryAccount {
   internal::BlockCounts* const counts_;
 };
 
+namespace internal {
+
+/// What an account counts for a tensor with `bytes` of values: its block of the pool, whose sizes are rounded up, with
+/// the header; 0 if the values lie inside the tensor.
+int64_t block_bytes(int64_t bytes);
+
+}  // namespace internal
 }  // namespace headpond

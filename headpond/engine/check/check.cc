@@ -26,6 +26,7 @@
 #include "headpond/engine/stages/stage_internal.h"
 #include "headpond/io/compression/inflate.h"
 #include "headpond/io/file/file.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond {
 namespace {
@@ -75,6 +76,21 @@ int64_t batches_at_once(const CheckOptions& options) {
   return options.loader.run_ahead >= 0 ? std::min(most, options.loader.run_ahead + 1) : most;
 }
 
+// The blocks of an element with this spec; -1: elements differ in size.
+int64_t blocks_of(const Spec& spec) {
+  int64_t bytes = 0;
+  for (const FieldSpec& field : spec) {
+    const int64_t values = internal::element_bytes(Spec{field});
+    if (values < 0 || __builtin_add_overflow(bytes, internal::block_bytes(values), &bytes)) return -1;
+  }
+  return bytes;
+}
+
+int64_t blocks_of(const Node& node, int64_t otherwise) {
+  const int64_t bytes = blocks_of(node.spec());
+  return bytes >= 0 ? bytes : otherwise;
+}
+
 int64_t bytes_of(const Node& node, int64_t otherwise) {
   const int64_t bytes = internal::element_bytes(node);
   return bytes >= 0 ? bytes : otherwise;
@@ -102,14 +118,16 @@ void add_what_is_kept(const Node& node, int64_t each, int64_t most, CheckReport&
 
 void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const CheckOptions& options, int64_t rows,
                 CheckReport& report) {
-  const int64_t batch = bytes_of(*nodes.front(), (rows > 1 ? tried.most_values : tried.largest) * rows);
+  const Node& top = *nodes.front();
+  const int64_t batch =  // Of many rows as if it had one field.
+      rows > 1 ? internal::block_bytes(bytes_of(top, tried.most_values * rows)) : blocks_of(top, tried.largest);
   if (batch == 0 && tried.asked == 0) return;
   const int64_t memory = options.loader.memory ? *options.loader.memory : default_memory();
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
   if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
   const int64_t most = tried.is_all ? tried.asked : kEndless;
-  for (const Node::Ref& node : nodes) add_what_is_kept(*node, bytes_of(*node, tried.largest), most, report);
+  for (const Node::Ref& node : nodes) add_what_is_kept(*node, blocks_of(*node, tried.largest), most, report);
 }
 
 // What begins like a compressed file is read, not mapped; so is what lies in a folder.
@@ -164,7 +182,7 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const CheckOptions& optio
   const Tried tried = internal::try_elements(last, options.loader.seed, options.elements);
   const auto count = static_cast<double>(last->slots());
   report.prepared = {.op = last->title(),
-                     .bytes = last->slots() * bytes_of(*last, tried.largest),
+                     .bytes = last->slots() * bytes_of(*last, tried.most_values),
                      .seconds = 1e-9 * tried.element_ns() * count / threads_of(options)};
 }
 

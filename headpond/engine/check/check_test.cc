@@ -11,6 +11,7 @@
 #include "headpond/engine/loader.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
+#include "headpond/tensor/memory_account.h"
 #include "tests/test_files.h"
 
 namespace headpond {
@@ -146,7 +147,7 @@ TEST(Check, TheWindowOfAStreamIsForecast) {
   const auto holds = [](const MemoryPart& part) { return part.what == "shuffle(window=400) holds"; };
   const auto found = std::find_if(report.memory.begin(), report.memory.end(), holds);
   ASSERT_NE(found, report.memory.end());
-  EXPECT_EQ(found->bytes, 400 * (4096 + static_cast<int64_t>(sizeof(Element))));
+  EXPECT_EQ(found->bytes, 400 * (internal::block_bytes(4096) + static_cast<int64_t>(sizeof(Element))));
   ASSERT_EQ(report.orders.size(), 1U);
   EXPECT_NEAR(report.orders[0].displacement, 200, 20);
   EXPECT_EQ(report.tried, 64);
@@ -159,7 +160,7 @@ TEST(Check, AWindowHoldsNoMoreThanThereIs) {
     for (const MemoryPart& part : check(dataset | batch(5), {}).memory) {
       if (part.what.starts_with("shuffle")) bytes = part.bytes;
     }
-    return bytes / (4096 + static_cast<int64_t>(sizeof(Element)));
+    return bytes / (internal::block_bytes(4096) + static_cast<int64_t>(sizeof(Element)));
   };
   EXPECT_EQ(held(slow_stream() | take(30) | shuffle({.window = 10'000})), 30);
   EXPECT_EQ(held(slow_stream() | shuffle({.window = 10'000})), 10'000) << "control: nobody knows";
@@ -204,17 +205,18 @@ TEST(Check, MemoryHasWhatOperatorsKeep) {
   const CheckReport report = check(images(100) | cache() | batch(10), {});
   ASSERT_THAT(report.memory, Not(IsEmpty()));
   EXPECT_THAT(report.memory.back().what, HasSubstr("cache"));
-  EXPECT_EQ(report.memory.back().bytes, 100 * (4096 + kElement));
+  EXPECT_EQ(report.memory.back().bytes, 100 * (internal::block_bytes(4096) + kElement));
 }
 
 TEST(Check, MemoryHasBatchesOfNumbers) {
   const Dataset batches = range(950) | batch(100);
   const CheckReport report = check(batches, {.loader = {.threads = 2}});
   ASSERT_THAT(report.memory, Not(IsEmpty()));
-  EXPECT_EQ(report.memory.front().bytes, 5 * 100 * 8) << "two threads, two that are ready, and the program's";
-  EXPECT_EQ(check(batches, {.loader = {.threads = 2, .run_ahead = 2}}).memory.front().bytes, 3 * 100 * 8);
+  const int64_t bytes = internal::block_bytes(100 * 8);
+  EXPECT_EQ(report.memory.front().bytes, 5 * bytes) << "two threads, two that are ready, and the program's";
+  EXPECT_EQ(check(batches, {.loader = {.threads = 2, .run_ahead = 2}}).memory.front().bytes, 3 * bytes);
   const Dataset kept = range(950) | filter([](int64_t i) { return i >= 0; }) | batch(100);
-  EXPECT_EQ(check(kept, {.loader = {.threads = 2}}).memory.front().bytes, 5 * 100 * 8) << "as the elements say";
+  EXPECT_EQ(check(kept, {.loader = {.threads = 2}}).memory.front().bytes, 5 * bytes) << "as the elements say";
 }
 
 TEST(Check, MemoryHasASourceThatLiesThere) {
@@ -228,7 +230,9 @@ TEST(Check, MemoryHasASourceThatLiesThere) {
   EXPECT_EQ(kept(rows), 100 * 4096);
   EXPECT_EQ(kept(rows | shuffle() | cache()), 100 * (4096 + kElement)) << "its views have no values of their own";
   const auto copy = [](const Tensor& row) { return Tensor::from(row.as<uint8_t>(), row.shape()); };
-  EXPECT_EQ(kept(rows | map(copy, {.output = {{"", u8, {4096}}}}) | cache()), 100 * (2 * 4096 + kElement)) << "control";
+  EXPECT_EQ(kept(rows | map(copy, {.output = {{"", u8, {4096}}}}) | cache()),
+            100 * (4096 + internal::block_bytes(4096) + kElement))
+      << "control";
   const Dataset numbers = from_tensor_slices({{"", Tensor::from(std::vector<int64_t>(100, 1), {100})}});
   EXPECT_EQ(kept(numbers | cache()), 100 * (2 * 8 + kElement)) << "small values are copied";
 }

@@ -9,7 +9,7 @@
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/check/tried_internal.h"
-#include "headpond/engine/stages/element_bytes_internal.h"
+#include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
 namespace {
@@ -137,9 +137,13 @@ class Stream {
 }  // namespace
 
 void Tried::add(const Element& element) {
-  int64_t values = 0;
-  for (size_t i = 0; i < element.size(); ++i) values += static_cast<int64_t>(element[i].byte_size());
-  largest = std::max(largest, bytes_of(element));
+  int64_t values = 0, blocks = 0;
+  for (size_t i = 0; i < element.size(); ++i) {
+    const auto bytes = static_cast<int64_t>(element[i].byte_size());
+    values += bytes;
+    if (element[i].owner() != nullptr) blocks += block_bytes(bytes);
+  }
+  largest = std::max(largest, blocks);
   most_values = std::max(most_values, values);
 }
 
