@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "headpond/base/mutex.h"
+#include "headpond/base/stats.h"
 #include "headpond/base/status.h"
 #include "headpond/tensor/block_counts_internal.h"
 #include "headpond/tensor/memory_account.h"
@@ -132,8 +133,8 @@ struct BufferPool::State {
   struct alignas(64) Stripe {
     Mutex mu;
     std::array<std::vector<Buffer*>, kClasses> free HEADPOND_GUARDED_BY(mu);
-    BufferPoolStats stats HEADPOND_GUARDED_BY(mu) = {};
-    int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                          // Buffers that have owners.
+    StatsCell bytes_in_use, bytes_cached, allocations, reuses;  // Written under the lock, read without: each task asks.
+    int64_t owned HEADPOND_GUARDED_BY(mu) = 0;                  // Buffers that have owners.
     std::array<uint64_t, kClasses> taken HEADPOND_GUARDED_BY(mu) = {};  // Requests served from each class.
     uint32_t looked_at HEADPOND_GUARDED_BY(mu) = kFirstMapped;
     // Bytes of large blocks, which are all of one stripe. A block that was asked for is in use once the system gave it.
@@ -200,8 +201,8 @@ struct BufferPool::State {
     stripe.most_large = std::max(stripe.most_large, stripe.large_in_use);
   }
   void count(Stripe& stripe, int64_t more_in_use, int64_t more_cached) HEADPOND_REQUIRES(stripe.mu) {
-    stripe.stats.bytes_in_use += more_in_use;
-    stripe.stats.bytes_cached += more_cached;
+    stripe.bytes_in_use.add(more_in_use);
+    stripe.bytes_cached.add(more_cached);
     stripe.new_in_use += more_in_use;
     stripe.new_cached += more_cached;
     const int64_t most = slack.load(std::memory_order_relaxed);
@@ -235,7 +236,7 @@ struct BufferPool::State {
       {
         MutexLock lock(stripe.mu);
         blocks.swap(stripe.free);
-        count(stripe, 0, -stripe.stats.bytes_cached);
+        count(stripe, 0, -stripe.bytes_cached.get());
         stripe.large_free = 0;
       }
       for (uint32_t i = 0; i < kClasses; ++i) {
@@ -270,13 +271,13 @@ struct BufferPool::State {
     const auto bytes = static_cast<int64_t>(class_size(size_class));
     if (stripe.free[size_class].empty()) {
       count(stripe, bytes, 0);
-      ++stripe.stats.allocations;
+      stripe.allocations.add(1);
       const int64_t free_now = cached.load(std::memory_order_relaxed) + stripe.new_cached;
       const int64_t in_use_now = in_use.load(std::memory_order_relaxed) + stripe.new_in_use;
       crowded = free_now > 0 && in_use_now + free_now > max_bytes.load(std::memory_order_relaxed);
       return nullptr;
     }
-    ++stripe.stats.reuses;
+    stripe.reuses.add(1);
     count(stripe, size_class, bytes, -bytes);
     Buffer* const block = stripe.free[size_class].back();
     stripe.free[size_class].pop_back();
@@ -394,14 +395,13 @@ struct BufferPool::State {
     return --stripe.owned == 0 && stripe.pool_is_gone;
   }
 
-  BufferPoolStats stats() {
+  BufferPoolStats stats() const {
     BufferPoolStats all{};
-    for (Stripe& stripe : stripes) {
-      MutexLock lock(stripe.mu);
-      all.bytes_in_use += stripe.stats.bytes_in_use;
-      all.bytes_cached += stripe.stats.bytes_cached;
-      all.allocations += stripe.stats.allocations;
-      all.reuses += stripe.stats.reuses;
+    for (const Stripe& stripe : stripes) {
+      all.bytes_in_use += stripe.bytes_in_use.get();
+      all.bytes_cached += stripe.bytes_cached.get();
+      all.allocations += stripe.allocations.get();
+      all.reuses += stripe.reuses.get();
     }
     return all;
   }

@@ -3,6 +3,8 @@
 // for inputs that have positions, a counting iterator for all others. For authors of operators.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -10,8 +12,9 @@
 #include <utility>
 
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/node.h"
+#include "headpond/dataset/views/lending.h"
+#include "headpond/dataset/views/prefetching.h"
 
 namespace headpond {
 
@@ -33,11 +36,11 @@ Got fail_without_position(const Node& node, int64_t i, Context& context);
 /// The elements of `input` at other positions. `map(i)` is the position of element i in the input, or kNoPosition;
 /// `Many`, made from a Map, maps many of them: `many.apply(positions, to)`.
 template <class Map, class Many = EachPosition<Map>>
-class PositionMap final : public View, public internal::LendingView {
+class PositionMap final : public View, public internal::LendingView, public internal::PrefetchingView {
  public:
   /// `node` is named in errors, and outlives this.
   PositionMap(const Node& node, std::shared_ptr<const View> input, const Map& map)
-      : node_(node), input_(std::move(input)), may_lend_(*input_), map_(map) {}
+      : node_(node), input_(std::move(input)), may_lend_(*input_), may_prefetch_(*input_), map_(map) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     if (const int64_t mapped = map_(i); mapped >= 0) return input_->at(mapped, context, outputs, out);
@@ -52,11 +55,20 @@ class PositionMap final : public View, public internal::LendingView {
     const auto map = [&many](std::span<const int64_t> some, int64_t* to) { many.apply(some, to); };
     return fill_from(*input_, map, positions, context, columns, keys);
   }
+  void prefetch(std::span<const int64_t> positions) const noexcept override {
+    if (!may_prefetch_) return;
+    std::array<int64_t, internal::kPrefetched> mapped;
+    Many many{map_};
+    many.apply(positions, mapped.data());
+    const auto end = std::remove_if(mapped.begin(), mapped.begin() + positions.size(), [](int64_t i) { return i < 0; });
+    may_prefetch_.prefetch({mapped.begin(), end});
+  }
 
  private:
   const Node& node_;
   const std::shared_ptr<const View> input_;
   const internal::MayLend may_lend_;
+  const internal::MayPrefetch may_prefetch_;
   const Map map_;
 };
 

@@ -10,19 +10,21 @@
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/own_memory_internal.h"
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/progress/at_element.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/dataset/views/lending.h"
+#include "headpond/dataset/views/prefetching.h"
 
 namespace headpond {
 namespace {
 
-class PointView final : public View {
+class PointView final : public View, public internal::PrefetchingView {
  public:
   PointView(const Pointwise& node, const Binding& binding)
       : node_(node),
         input_(view_of(node.input(), binding)),
         may_lend_(*input_),
+        may_prefetch_(*input_),
         takes_lent_(takes_lent(node)),
         random_keys_(node.keys_of(binding)) {}
 
@@ -41,6 +43,7 @@ class PointView final : public View {
       return false;  // at() finds which element it was.
     }
   }
+  void prefetch(std::span<const int64_t> positions) const noexcept override { may_prefetch_.prefetch(positions); }
 
  private:
   Got answer(Got got, Element& in, Context& context, OutputSlots outputs, Element& out) const {
@@ -93,6 +96,7 @@ class PointView final : public View {
   const Pointwise& node_;
   const std::shared_ptr<const View> input_;
   const internal::MayLend may_lend_;
+  const internal::MayPrefetch may_prefetch_;
   const bool takes_lent_;
   const std::vector<RandomKey> random_keys_;
 };

@@ -122,6 +122,10 @@ class FileSet {
   /// For a while after an error the same one is thrown at once. REQUIRES: listing() was called; n is less than its
   /// files.
   Opened file(size_t n) const;
+  /// Null if file n is not open, or would not stay so.
+  const SourceFile* opened(size_t n) const {
+    return open_ != nullptr ? open_[n].load(std::memory_order_acquire) : nullptr;
+  }
   /// Throws DataLoss as file(), for a source that opens files itself.
   void check_unchanged(size_t n) const;
   /// To be called after `file`, which file(n) gave, failed with an error that may pass: if a part of its mapping is

@@ -11,10 +11,11 @@
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/interleave_order_internal.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/source_files_internal.h"
+#include "headpond/dataset/views/lending.h"
+#include "headpond/dataset/views/prefetching.h"
 #include "headpond/io/record/index/set_index.h"
 #include "headpond/io/retry.h"
 
@@ -67,7 +68,7 @@ class FilesNode final : public Node, public FileReading {
   Lazy<Order> order_;  // Null: one file after the other.
 };
 
-class FilesView final : public View, public LendingView, public HeadsOfFiles {
+class FilesView final : public View, public LendingView, public PrefetchingView, public HeadsOfFiles {
  public:
   FilesView(const Node& node, const FileSet& set, Order order)
       : node_(node), set_(set), files_(set.listing().files), ends_(set.listing().ends), order_(std::move(order)) {}
@@ -111,6 +112,13 @@ class FilesView final : public View, public LendingView, public HeadsOfFiles {
       return fill_rows(positions, context, columns, keys);
     } catch (...) {
       return false;  // at() tells why.
+    }
+  }
+
+  void prefetch(std::span<const int64_t> positions) const noexcept override {
+    for (const int64_t i : positions) {
+      const auto [n, record] = find(i);
+      if (const SourceFile* const file = set_.opened(n)) file->prefetch(record);
     }
   }
 
@@ -166,9 +174,9 @@ class FilesView final : public View, public LendingView, public HeadsOfFiles {
       targets.push_back(column.data);
       sizes.push_back(row_bytes(*column.spec));
     }
-    for (size_t r = 0; r < std::min(kAhead, positions.size()); ++r) prefetch(positions[r]);
+    for (size_t r = 0; r < std::min(kAhead, positions.size()); ++r) prefetch_row(positions[r]);
     for (size_t r = 0; r < positions.size(); ++r) {
-      if (r + kAhead < positions.size()) prefetch(positions[r + kAhead]);
+      if (r + kAhead < positions.size()) prefetch_row(positions[r + kAhead]);
       const auto [n, record] = find(positions[r]);
       if (!set_.file(n).file->fill(record, context, targets)) return false;
       if (keys != nullptr) keys[r] = key_of(n, record);
@@ -177,7 +185,7 @@ class FilesView final : public View, public LendingView, public HeadsOfFiles {
     return true;
   }
 
-  void prefetch(int64_t i) const {
+  void prefetch_row(int64_t i) const {
     const auto [n, record] = find(i);
     set_.file(n).file->prefetch(record);
   }

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "headpond/dataset/dataset.h"
-#include "headpond/dataset/lending.h"
+#include "headpond/dataset/views/lending.h"
 #include "headpond/io/file/file.h"
 #include "headpond/io/record/index/record_index.h"
 
@@ -64,8 +64,8 @@ class SourceFile : public Lender {
   virtual std::optional<Result<ElementHead>> head(int64_t /*i*/, std::span<std::byte> /*to*/) const {
     return std::nullopt;
   }
-  /// Prefetches the record into the processor's caches.
-  virtual void prefetch(int64_t /*i*/) const {}
+  /// Prefetches the record into the processor's caches, if it is in memory.
+  virtual void prefetch(int64_t /*i*/) const noexcept {}
 
   /// What tells the content apart from others, if that is known already; else the file is opened once more for it.
   virtual std::optional<FileMark> mark() const { return std::nullopt; }

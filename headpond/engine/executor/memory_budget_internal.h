@@ -108,7 +108,7 @@ class MemoryBudget {
   int64_t ready() const { return shared_->ready.load(std::memory_order_relaxed); }
   /// To within 1 %.
   int64_t in_use() const { return std::max(shared_->pool.bytes_in_use(), ready()); }
-  /// The most bytes in use that note_peak() saw. note_peak() asks all stripes of the pool: not under the engine's lock.
+  /// The most bytes in use that note_peak() saw.
   int64_t peak() const { return shared_->peak.load(std::memory_order_relaxed); }
   void note_peak() {
     const int64_t now = pool().stats().bytes_in_use;

@@ -6,6 +6,7 @@
 
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/source/in_memory.h"
+#include "headpond/dataset/views/prefetching.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
@@ -31,6 +32,7 @@ class PositionsBuffer final : public ReorderBuffer {
         slots_(stage.node->slots()),
         gives_views_(viewed(*stage.node) != nullptr),
         view_(stage.node->bind({binding.seed, binding.epoch, &host.accounts})),
+        may_prefetch_(*view_),
         costs_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
         probes_(*stage.node, {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(), host.memory.may_keep()),
         holes_(*stage.node) {}
@@ -86,15 +88,16 @@ class PositionsBuffer final : public ReorderBuffer {
 
  private:
   // For OperatorCosts::sample().
-  static MakeRows maker(WorkItem& item, int64_t first, int64_t count) {
-    return [&chunk = static_cast<Chunk&>(item), first, count](const View& view, Context& context) {
+  MakeRows maker(WorkItem& item, int64_t first, int64_t count) const {
+    return [this, &chunk = static_cast<Chunk&>(item), first, count](const View& view, Context& context) {
       make_rows_of(view, chunk, first, count, context);
       return count;
     };
   }
 
-  static void make_rows_of(const View& view, Chunk& chunk, int64_t first, int64_t count, Context& context) {
+  void make_rows_of(const View& view, Chunk& chunk, int64_t first, int64_t count, Context& context) const {
     for (int64_t i = first; i < first + count; ++i) {
+      may_prefetch_.before(chunk.first + i, chunk.first + first, chunk.first + first + count);
       Chunk::Entry& entry = chunk.entries[static_cast<size_t>(i)];
       entry.got = ask(view, chunk.first + i, context, {}, entry.element);
       if (entry.got == Got::error) entry.error = std::move(context.error);
@@ -104,6 +107,7 @@ class PositionsBuffer final : public ReorderBuffer {
   const int64_t slots_;
   const bool gives_views_;
   const std::shared_ptr<const View> view_;
+  const MayPrefetch may_prefetch_;
   OperatorCosts costs_;  // Belong to the thread that samples.
   OperatorProbes probes_;
   int64_t next_ = 0;          // Belongs to the consumer.

@@ -14,6 +14,7 @@
 #include "headpond/dataset/function.h"
 #include "headpond/dataset/ops/element/makes_together.h"
 #include "headpond/dataset/run_state.h"
+#include "headpond/dataset/views/prefetching.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/reorder_buffer_internal.h"
@@ -74,6 +75,7 @@ class RowsBuffer final : public ReorderBuffer {
         slots_(node_.input().slots()),
         together_(together_of(node_.input())),
         view_(view_of(node_.input(), {binding.seed, binding.epoch, &host.accounts})),
+        may_prefetch_(*view_),
         costs_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
                host.memory.may_keep()),
         probes_(node_.input(), {binding.seed, binding.epoch, &host.accounts}, host.memory.pool(),
@@ -219,6 +221,7 @@ class RowsBuffer final : public ReorderBuffer {
     try {
       if (in_place_ && fill(view, rows, first, count, context)) return;
       for (int64_t r = first; r < first + count; ++r) {
+        may_prefetch_.before(rows.first + r, rows.first + first, rows.first + first + count);
         if (make_row(view, rows, r, context)) continue;
         rows.broken = true;
         return;
@@ -368,6 +371,7 @@ class RowsBuffer final : public ReorderBuffer {
   const int64_t slots_;
   const int64_t together_;
   const std::shared_ptr<const View> view_;
+  const MayPrefetch may_prefetch_;
   OperatorCosts costs_;  // Belong to the thread that samples.
   OperatorProbes probes_;
   std::vector<size_t> row_bytes_;

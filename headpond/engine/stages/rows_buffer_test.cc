@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <atomic>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <span>
+#include <string>
 
 #include "headpond/dataset/bases/pointwise.h"
+#include "headpond/dataset/views/prefetching.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
@@ -257,6 +263,53 @@ TEST(RowsBuffer, MemoryThatTheSystemRefusesIsAnErrorOfItsBatch) {
   EXPECT_EQ(loaded(range(5) | map(&ragged, {.output = {{"", DType::i64, {kUnknown}}}}) | padded_batch(5), {}).size(),
             1U)
       << "control: what fits is no error";
+}
+
+// How many of 200 texts were asked for, and how many of these were prefetched before.
+struct Asked {
+  std::array<std::atomic<bool>, 200> prefetched = {};
+  std::atomic<int64_t> all = 0, after_prefetch = 0;
+};
+
+class Texts final : public Node {
+ public:
+  explicit Texts(Asked& asked)
+      : Node({.op = "texts", .spec = {{"", DType::bytes, {}}}, .slots = static_cast<int64_t>(asked.prefetched.size())}),
+        asked_(asked) {}
+  std::shared_ptr<const View> bind(const Binding&) const override {
+    class TextsView final : public View, public PrefetchingView {
+     public:
+      explicit TextsView(Asked& asked) : asked_(asked) {}
+      Got at(int64_t i, Context&, OutputSlots, Element& out) const override {
+        ++asked_.all;
+        if (asked_.prefetched[static_cast<size_t>(i)].exchange(false)) ++asked_.after_prefetch;
+        out.append(Tensor::scalar(std::to_string(i)));
+        return Got::value;
+      }
+      void prefetch(std::span<const int64_t> positions) const noexcept override {
+        for (const int64_t i : positions) asked_.prefetched[static_cast<size_t>(i)] = true;
+      }
+
+     private:
+      Asked& asked_;
+    };
+    return std::make_shared<TextsView>(asked_);
+  }
+
+ private:
+  Asked& asked_;
+};
+
+TEST(RowsBuffer, RowsArePrefetchedBeforeTheyAreMade) {
+  for (const int threads : {0, 2}) {
+    for (const bool in_batches : {true, false}) {
+      Asked asked;
+      const Dataset all = Dataset(std::make_shared<Texts>(asked)) | shuffle();
+      EXPECT_EQ(loaded(in_batches ? all | batch(30) : all, {.threads = threads}).size(), in_batches ? 7U : 200U);
+      EXPECT_EQ(asked.all, 200);
+      EXPECT_EQ(asked.after_prefetch, 200) << threads << in_batches;
+    }
+  }
 }
 
 }  // namespace

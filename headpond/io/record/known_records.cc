@@ -33,8 +33,9 @@ class KnownRecords::State {
   State& operator=(const State&) = delete;
 
   const KnownOffsets& known() const { return known_; }
+  const RecordFile* mapped() const { return mapped_.load(std::memory_order_acquire); }
   std::shared_ptr<const RecordIndex> index() const {
-    const RecordFile* const mapped = mapped_.load(std::memory_order_acquire);
+    const RecordFile* const mapped = this->mapped();
     return mapped != nullptr ? mapped->index() : known_.all();
   }
 
@@ -121,6 +122,7 @@ Result<std::unique_ptr<KnownRecords>> KnownRecords::open(const std::string& path
 
 std::optional<KnownRecords::Payload> KnownRecords::read_first(uint64_t i) const { return state_->read_first(i); }
 Result<const RecordFile*> KnownRecords::file() const { return state_->file(); }
+const RecordFile* KnownRecords::mapped() const noexcept { return state_->mapped(); }
 uint64_t KnownRecords::size() const { return state_->known().size(); }
 const FileMark& KnownRecords::mark() const { return state_->known().mark(); }
 std::shared_ptr<const RecordIndex> KnownRecords::index() const { return state_->index(); }

@@ -40,6 +40,8 @@ class KnownRecords {
   /// The file, mapped. DataLoss iff it has changed meanwhile; otherwise errors as those of MappedFile::open(), after
   /// which the next call tries again. It lives as long as this. Offsets that turn out to be damaged are made anew.
   Result<const RecordFile*> file() const;
+  /// The file; null if it is not mapped yet.
+  const RecordFile* mapped() const noexcept;
   uint64_t size() const;
   const FileMark& mark() const;
   /// Null if the offsets are damaged and the file is not mapped yet.

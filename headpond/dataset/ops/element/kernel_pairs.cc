@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/element/kernel_pairs_internal.h"
+#include "headpond/dataset/views/lending.h"
 
 namespace headpond::internal {
 

@@ -13,12 +13,12 @@
 #include "headpond/base/log.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/ops/element/kernel_pairs_internal.h"
 #include "headpond/dataset/ops/element/makes_together.h"
 #include "headpond/dataset/ops/element/values_internal.h"
+#include "headpond/dataset/views/lending.h"
 #include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::internal {

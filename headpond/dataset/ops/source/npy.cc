@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "headpond/dataset/bases/columns.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/files.h"
 #include "headpond/dataset/source/file_set_internal.h"
 #include "headpond/dataset/source/source_over_internal.h"
+#include "headpond/dataset/views/lending.h"
 
 namespace headpond {
 namespace {

@@ -93,7 +93,7 @@ class Records final : public internal::SourceOver<RecordFile> {
     return fill_from(file(), static_cast<uint64_t>(i), context, targets[0]);
   }
   bool fills() const override { return true; }
-  void prefetch(int64_t i) const override { file().prefetch(static_cast<uint64_t>(i)); }
+  void prefetch(int64_t i) const noexcept override { file().prefetch(static_cast<uint64_t>(i)); }
 
  private:
   const std::shared_ptr<const Damage> damage_;
@@ -126,8 +126,8 @@ class ReadyRecords final : public internal::SourceFile {
     const auto file = records_->file();
     return file && internal::is_lost((*file)->check());
   }
-  void prefetch(int64_t i) const override {
-    if (const auto file = records_->file()) (*file)->prefetch(static_cast<uint64_t>(i));
+  void prefetch(int64_t i) const noexcept override {
+    if (const RecordFile* const file = records_->mapped()) file->prefetch(static_cast<uint64_t>(i));
   }
 
  private:

@@ -4,8 +4,8 @@
 #include "headpond/dataset/bases/columns.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/bases/pointwise.h"
-#include "headpond/dataset/lending.h"
 #include "headpond/dataset/ops/structure.h"
+#include "headpond/dataset/views/lending.h"
 
 namespace headpond {
 namespace {

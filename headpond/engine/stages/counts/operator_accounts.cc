@@ -2,7 +2,8 @@
 #include <utility>
 
 #include "headpond/dataset/bases/pointwise.h"
-#include "headpond/dataset/lending.h"
+#include "headpond/dataset/views/lending.h"
+#include "headpond/dataset/views/prefetching.h"
 #include "headpond/engine/executor/counting_internal.h"
 #include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
@@ -22,10 +23,10 @@ bool is_worth_counting(const Node& node) {
   return bytes < 0 || bytes > (role == Role::store ? kInline : kWorthCounting - 1);
 }
 
-class CountedView final : public View, public LendingView {
+class CountedView final : public View, public LendingView, public PrefetchingView {
  public:
   CountedView(std::shared_ptr<const View> view, const MemoryAccount* account)
-      : view_(std::move(view)), may_lend_(*view_), account_(account) {}
+      : view_(std::move(view)), may_lend_(*view_), may_prefetch_(*view_), account_(account) {}
 
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const MemoryAccount::Scope scope(account_);
@@ -39,10 +40,12 @@ class CountedView final : public View, public LendingView {
     const MemoryAccount::Scope scope(account_);
     return view_->fill(positions, context, columns, keys);
   }
+  void prefetch(std::span<const int64_t> positions) const noexcept override { may_prefetch_.prefetch(positions); }
 
  private:
   const std::shared_ptr<const View> view_;
   const MayLend may_lend_;
+  const MayPrefetch may_prefetch_;
   const MemoryAccount* const account_;
 };
 

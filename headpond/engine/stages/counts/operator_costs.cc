@@ -5,7 +5,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/trace_tasks.h"
-#include "headpond/dataset/lending.h"
+#include "headpond/dataset/views/lending.h"
 #include "headpond/engine/executor/watch/thread_look_internal.h"
 #include "headpond/engine/stages/counts/operator_costs_internal.h"
 #include "headpond/engine/stages/element_bytes_internal.h"
