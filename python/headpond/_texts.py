@@ -264,10 +264,10 @@ Options: `kernels`; `p` (0.5).""",
     "decode_image": """The pixels of an image, as [height, width, channels] of `dtype`: JPEG, PNG, BMP, PNM, WebP or GIF by its first bytes.
 
 Options: `channels` (0, as stored), `dtype` ("uint8") or "uint16", `apply_exif_orientation` (True; JPEG and WebP),
-`max_pixels`, `max_memory`.""",
+`max_pixels` (64,000,000), `max_memory` (512 MiB).""",
     "decode_png": """The pixels of a PNG, as [height, width, channels] of `dtype`.
 
-Options: `channels` (0, as stored), `dtype` ("uint8") or "uint16", `max_pixels`, `max_memory`.""",
+Options: `channels` (0, as stored), `dtype` ("uint8") or "uint16", `max_pixels` (64,000,000), `max_memory` (512 MiB).""",
     "affine": """The image turned clockwise by `angle` degrees, scaled and sheared about `center`, and moved by `translate` pixels.
 
 Options: `angle` (0), `translate` ([0, 0]), `scale` (1), `shear`, a number or two (0), `center` (the middle);
@@ -375,7 +375,8 @@ Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate`
 Options: `width` (5), `mels_first` (False), `append` (False).""",
     "resample": """The sound at another rate: ceil(frames x `to` / `from`) frames.
 
-Options: `from_`, `to`; `method` ("sinc_hann") or "sinc_kaiser", `width` (6), `rolloff` (0.99), `beta` (14.77).""",
+Options: `from_`, `to`; `method` ("sinc_hann") or "sinc_kaiser", `width` (6), `rolloff` (0.99), `beta`
+(14.769656459379492).""",
     "time_mask": """`count` runs of fewer than `width` frames each, whose lengths and places are drawn, replaced by `fill`; a run has at
 most part `p` of the frames.
 
@@ -390,9 +391,10 @@ Options: `frequency_width` (27), `frequency_masks` (2), `time_width` (100), `tim
 `mels_first` (False).""",
     "decode_jpeg": """The pixels of a JPEG, as uint8 [height, width, channels].
 
-Options: `channels` (3), `ratio` (1), `fancy_upscaling` (True), `dct_method`, `damage` ("fail"), "strict" or "recover",
-`acceptable_fraction` (1), `apply_exif_orientation` (True), `check` ("part") or "whole", `scale` ("none") or "fit",
-`max_pixels`, `max_scans`, `max_memory`; an index in the field `<field>/jpeg_index` is used.""",
+Options: `channels` (3), `ratio` (1), `fancy_upscaling` (True), `dct_method` (""), "INTEGER_FAST" or "INTEGER_ACCURATE",
+both the accurate one, `damage` ("fail"), "strict" or "recover", `acceptable_fraction` (1), `apply_exif_orientation`
+(True), `check` ("part") or "whole", `scale` ("none") or "fit", `max_pixels` (64,000,000), `max_scans` (500),
+`max_memory` (512 MiB); an index in the field `<field>/jpeg_index` is used.""",
     "crop": """The part of `size` whose first pixel is (`y`, `x`).
 
 Options: `y`, `x`, `size`, a side or [height, width]; `min_area` (1).""",
@@ -408,7 +410,7 @@ Options: `size`, a side or [height, width]; `padding`, `pad_if_needed` (False), 
 `min_area` (1).""",
     "random_resized_crop": """A part whose area and ratio of sides are drawn, resized to `size`.
 
-Options: `size`, a side or [height, width]; `scale` ([0.08, 1]), `ratio` ([0.75, 1.3333]), `filter` ("bilinear"),
+Options: `size`, a side or [height, width]; `scale` ([0.08, 1]), `ratio` ([3/4, 4/3]), `filter` ("bilinear"),
 `antialias` (True), `min_area` (1).""",
     "resize": """The image in another size.
 
