@@ -23,7 +23,7 @@ struct WrongLine {
 };
 
 // `verb`: whose --help helps; "" for the program's.
-[[noreturn]] void refuse(const std::string& what, const std::string& verb) {
+[[noreturn]] void refuse_line(const std::string& what, const std::string& verb) {
   const char* const see = what.ends_with('?') ? " See" : "; see";
   throw WrongLine{fmt::format("{}{} `headpond {}{}--help`\n", what, see, verb, verb.empty() ? "" : " ")};
 }
@@ -106,12 +106,12 @@ class Reader {
   // An environment variable may be meant for other verbs.
   void must_have_timeline() const {
     if (verb_.default_logdir.empty())
-      refuse("--probes every says what the timeline shows, and this verb writes none", verb_.path);
+      refuse_line("--probes every says what the timeline shows, and this verb writes none", verb_.path);
     if (verb_.default_logdir == kNoFolder && to_.logdir.empty())
-      refuse("--probes every says what the timeline shows: it needs --logdir DIR", verb_.path);
+      refuse_line("--probes every says what the timeline shows: it needs --logdir DIR", verb_.path);
     const std::string why = verb_.writes_none ? verb_.writes_none() : "";
     if (!why.empty())
-      refuse(fmt::format("--probes every says what the timeline shows, and none is written {}", why), verb_.path);
+      refuse_line(fmt::format("--probes every says what the timeline shows, and none is written {}", why), verb_.path);
   }
 
   const Flag* find(const std::string& name) const {
@@ -135,7 +135,7 @@ class Reader {
 
   void take_word(const std::string& word) {
     if (own_.has_words()) return own_.take_word(word);
-    if (!own_.accepts_anything()) refuse(fmt::format("unexpected word '{}'", word), verb_.path);
+    if (!own_.accepts_anything()) refuse_line(fmt::format("unexpected word '{}'", word), verb_.path);
   }
 
   void read_option(const Words& words) {
@@ -144,13 +144,13 @@ class Reader {
     if (flag == nullptr) {
       if (own_.accepts_anything()) return;
       const std::string word = words[at_].substr(0, words[at_].find('='));
-      refuse(fmt::format("no option '{}'{}", word, plan::did_you_mean(word, options())), verb_.path);
+      refuse_line(fmt::format("no option '{}'{}", word, plan::did_you_mean(word, options())), verb_.path);
     }
-    if (!given_.insert(name).second) refuse(fmt::format("--{} is given twice", name), verb_.path);
-    if (value == "=") refuse(fmt::format("--{} needs a value after the =", name), verb_.path);
+    if (!given_.insert(name).second) refuse_line(fmt::format("--{} is given twice", name), verb_.path);
+    if (value == "=") refuse_line(fmt::format("--{} needs a value after the =", name), verb_.path);
     const std::string text = value.empty() ? following_value(*flag, words) : value.substr(1);
     if (const std::string expected = flag->set(text); !expected.empty())
-      refuse(fmt::format("--{} {}: {} is expected", name, text, expected), verb_.path);
+      refuse_line(fmt::format("--{} {}: {} is expected", name, text, expected), verb_.path);
   }
 
   // The value of an option without "=VALUE".
@@ -159,7 +159,7 @@ class Reader {
     const bool has_next = at_ + 1 < words.size();
     if (flag.is_value_optional) return has_next && is_file(words[at_ + 1]) ? words[++at_] : "-";
     if (!has_next || words[at_ + 1].starts_with("--"))
-      refuse(fmt::format("--{} needs a value, {}", flag.name, flag.placeholder), verb_.path);
+      refuse_line(fmt::format("--{} needs a value, {}", flag.name, flag.placeholder), verb_.path);
     return words[++at_];
   }
 
@@ -177,7 +177,7 @@ class Reader {
         const char* const text = variable.empty() ? nullptr : std::getenv(variable.c_str());
         if (text == nullptr || *text == 0 || !given_.insert(flag.name).second) continue;
         if (const std::string expected = flag.set(text); !expected.empty())
-          refuse(fmt::format("{}={} in the environment: {} is expected", variable, text, expected), verb_.path);
+          refuse_line(fmt::format("{}={} in the environment: {} is expected", variable, text, expected), verb_.path);
       }
     }
   }
@@ -199,7 +199,7 @@ const Verb* take_verb(const std::vector<Verb>& verbs, Words& words) {
     if (const Verb* const verb = verb_named(verbs, fmt::format("{}", fmt::join(path, " ")))) return verb;
     if (!next_words(verbs, path).empty()) continue;
     const Words before(path.begin(), path.end() - 1);
-    refuse(
+    refuse_line(
         fmt::format("no verb '{}'{}", fmt::join(path, " "), plan::did_you_mean(path.back(), next_words(verbs, before))),
         fmt::format("{}", fmt::join(before, " ")));
   }
@@ -222,8 +222,8 @@ Line read_line(Words words, const std::vector<Verb>& verbs, const Words& names) 
   if (verb == nullptr) {
     const std::string group = words.empty() || is_option(words[0]) ? "" : words[0];
     if (wants_help) return answer(program_help(verbs, group));
-    if (group.empty()) refuse(fmt::format("the verb comes first: headpond VERB {}", words[0]), "");
-    refuse(fmt::format("{} what: {}?", group, fmt::join(next_words(verbs, {group}), " or ")), group);
+    if (group.empty()) refuse_line(fmt::format("the verb comes first: headpond VERB {}", words[0]), "");
+    refuse_line(fmt::format("{} what: {}?", group, fmt::join(next_words(verbs, {group}), " or ")), group);
   }
   Reader reader(*verb, names);
   if (wants_help) return answer(reader.help());

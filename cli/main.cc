@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // headpond. The verbs that need libtorch run in headpond-torch, in the same folder: loading libtorch takes 0.4 s, and
 // the other verbs start in 10 ms without it.
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 
 #include "cli/flags.h"
 #include "cli/program.h"
+#include "cli/session.h"
 
 namespace {
 
@@ -29,15 +30,16 @@ int become_headpond_torch(const char* verb, char** argv) {
     ::execv(path.c_str(), argv);
     error.assign(errno, std::system_category());
   }
-  fmt::print(stderr, "headpond: {} needs libtorch and runs in another program, which cannot be started: {}: {}\n", verb,
-             path.string(), error.message());
+  headpond::cli::put_on_stderr(
+      fmt::format("headpond: {} needs libtorch and runs in another program, which cannot be started: {}: {}\n", verb,
+                  path.string(), error.message()));
   return headpond::cli::kFailed;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  headpond::cli::ignore_requests();
+  headpond::cli::prepare_process();
   const auto* const verb = std::find_if(argv + 1, argv + argc,
                                         [](std::string_view word) { return !word.starts_with("-") && word != "help"; });
   if (verb != argv + argc && needs_torch(*verb)) return become_headpond_torch(*verb, argv);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/program.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <csignal>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/command_line.h"
 #include "cli/flags.h"
@@ -18,7 +20,7 @@
 namespace headpond::cli {
 namespace {
 
-void complain(std::string_view text) { fmt::print(stderr, "headpond: {}\n", text); }
+void complain(std::string_view text) { put_on_stderr(fmt::format("headpond: {}\n", text)); }
 
 int failed(Session& session, const Error& error, int exit_code) {
   const bool interrupted = session.interrupt().requested();
@@ -46,9 +48,13 @@ int run(const Verb& verb, const CommonFlags& common) {
       complain(written.error().to_string());
       return kFailed;
     }
+    if (const auto said = session.all_was_said(); !said) {
+      complain(said.error().to_string());
+      return kFailed;
+    }
     return report->exit_code;
   } catch (const plan::PlanError& error) {  // The form of compilers: FILE:LINE first.
-    fmt::print(stderr, "{}\n", error.error().message());
+    put_on_stderr(error.error().message() + "\n");
     return kUsage;
   } catch (const Exception& error) {
     return failed(session, error.error(), error.error().kind() == ErrorKind::InvalidArgument ? kUsage : kFailed);
@@ -59,7 +65,15 @@ int run(const Verb& verb, const CommonFlags& common) {
 
 }  // namespace
 
-void ignore_requests() { (void)std::signal(SIGUSR2, SIG_IGN); }
+void prepare_process() {
+  (void)std::signal(SIGUSR2, SIG_IGN);
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  // A file that is opened gets the first free number, and would be read or written in the place of a stream. Each of
+  // these can be used only the other way round.
+  for (const auto& [stream, flags] : {std::pair{0, O_WRONLY}, {1, O_RDONLY}, {2, O_RDONLY}}) {
+    if (::fcntl(stream, F_GETFD) < 0) (void)::open("/dev/null", flags);
+  }
+}
 
 int run_program(const std::vector<std::string>& arguments) {
   const std::vector<Verb> verbs = {run_verb(),          check_verb(),        explain_verb(),     diagnose_verb(),
@@ -69,8 +83,14 @@ int run_program(const std::vector<std::string>& arguments) {
                                    train_nuclei_verb(), train_spoken_verb(), bench_verb(),       version_verb()};
   const Line line = parse(arguments, verbs, bench_names());
   if (line.verb == nullptr) {
-    fmt::print(line.exit_code == kOk ? stdout : stderr, "{}{}", line.exit_code == kOk ? "" : "headpond: ", line.text);
-    return line.exit_code;
+    if (line.exit_code != kOk) {
+      put_on_stderr("headpond: " + line.text);
+      return line.exit_code;
+    }
+    const TextOutput out{stdout, "write to", "stdout"};
+    const auto written = out.write(line.text).and_then([&out] { return out.flush(); });
+    if (!written) complain(written.error().to_string());
+    return written ? kOk : kFailed;
   }
   return run(*line.verb, line.common);
 }

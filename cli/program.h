@@ -7,9 +7,11 @@
 
 namespace headpond::cli {
 
-/// SIGUSR2 asks a RunLog that is open for its timeline (docs/monitoring.md); else it does nothing from now on, also in
-/// a program that takes the place of this one.
-void ignore_requests();
+/// To be called first. From now on, also in a program that takes the place of this one: SIGUSR2 does nothing, unless it
+/// asks a RunLog that is open for its timeline (docs/monitoring.md); a file above the limit of its size (`ulimit -f`)
+/// is an error of the write; stdin, stdout and stderr that are closed stay so, whatever is opened, so that their use is
+/// an error.
+void prepare_process();
 
 /// Returns the exit code. `arguments` has no program name.
 int run_program(const std::vector<std::string>& arguments);

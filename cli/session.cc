@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/session.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -38,6 +38,11 @@ std::string with_causes(const Error& error) {
   return text.substr(to_string(error.kind()).size() + 2);
 }
 
+void put_on_stderr(std::string_view text) {
+  (void)std::fwrite(text.data(), 1, text.size(), stderr);
+  (void)std::fflush(stderr);
+}
+
 Result<void> TextOutput::write(std::string_view text) const {
   if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) return {};
   return fail(file_error(action, name, errno));
@@ -60,9 +65,18 @@ Session::Session(std::string name, CommonFlags common, Interrupt& interrupt)
 
 void Session::say(std::string_view line) const {
   if (common_.quiet) return;
-  std::FILE* const to = json_on_stdout() ? stderr : stdout;
-  fmt::print(to, "{}\n", line);
-  std::fflush(to);
+  const std::string text = fmt::format("{}\n", line);
+  if (json_on_stdout()) return put_on_stderr(text);
+  const TextOutput out{stdout, "write to", "stdout"};
+  const auto written = out.write(text).and_then([&out] { return out.flush(); });
+  if (written) return;
+  const MutexLock lock(mu_);
+  if (said_) said_ = written;
+}
+
+Result<void> Session::all_was_said() const {
+  const MutexLock lock(mu_);
+  return said_;
 }
 
 TextOutput Session::element_output() const {

@@ -39,6 +39,9 @@ struct TextOutput {
   Result<void> flush() const;
 };
 
+/// Writes to stderr, as far as that can be done: where it is full or closed there is nobody to tell.
+void put_on_stderr(std::string_view text);
+
 /// What this build has, by name. "torch" says whether headpond-torch was built.
 std::vector<std::pair<std::string, bool>> components();
 
@@ -58,6 +61,8 @@ class Session {
 
   /// Prints a line to stdout, or to stderr if the JSON object goes to stdout; prints nothing under --quiet.
   void say(std::string_view line) const;
+  /// The first error of say() on stdout; on stderr none counts. Only at the end.
+  Result<void> all_was_said() const HEADPOND_EXCLUDES(mu_);
   /// For a verb that prints elements: the stream that say() uses.
   TextOutput element_output() const;
 
@@ -80,8 +85,9 @@ class Session {
   const int64_t start_ns_;
   uint64_t seed_;
   std::string folder_;
-  Mutex mu_;
+  mutable Mutex mu_;
   bool written_ HEADPOND_GUARDED_BY(mu_) = false;
+  mutable Result<void> said_ HEADPOND_GUARDED_BY(mu_);
 };
 
 /// An error as a JSON member "error".

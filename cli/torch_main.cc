@@ -3,6 +3,6 @@
 #include "cli/program.h"
 
 int main(int argc, char** argv) {
-  headpond::cli::ignore_requests();
+  headpond::cli::prepare_process();
   return headpond::cli::run_program({argv + 1, argv + argc});
 }

@@ -173,11 +173,12 @@ void survey_png(std::span<const std::byte> content, const SurveyOptions& options
 void survey_wav(std::span<const std::byte> content, const SurveyOptions& options, FileReport& report) {
   const auto info = wav_info(content, content.size(), {.lenient = !options.strict}, report.path);
   if (!info) return damaged(report, info.error(), 0);
+  if (info->is_truncated) {
+    const std::string what =
+        fmt::format("{}: the header promises more frames than the {} in the file", report.path, info->frames);
+    return damaged(report, {ErrorKind::DataLoss, what}, 0);
+  }
   holds_one(report, "samples", DType::f32, static_cast<uint64_t>(info->frames) * static_cast<uint64_t>(info->channels));
-  if (!info->is_truncated) return;
-  const std::string what =
-      fmt::format("{}: the header promises more frames than the {} in the file", report.path, info->frames);
-  damaged(report, {ErrorKind::DataLoss, what}, 0);
 }
 
 }  // namespace headpond::cli

@@ -38,6 +38,28 @@ class Usage(Case):
             self.assertTrue(told.startswith(f"headpond: {variable}=1T in the environment: "), told)
             self.assertTrue(told.endswith(f" is expected; see `headpond {line.split()[0]} --help`\n"), told)
 
+    def test_a_stream_that_is_full_or_closed_is_told_of_and_aborts_nothing(self):
+        (self.folder / "plan.toml").write_text('[[step]]\nop = "range"\nargs = { stop = 100 }\n')
+        call = {"cwd": self.folder, "env": self.environment, "timeout": LIMIT_S, "check": False, "text": True}
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = subprocess.run([PROGRAM, "run", "missing.toml"], stderr=full, stdout=subprocess.PIPE, **call)
+            self.assertEqual((done.returncode, done.stdout), (self.run_program("run", "missing.toml").returncode, ""))
+            done = subprocess.run([PROGRAM, "run", "plan.toml", "--json"], stderr=full, stdout=subprocess.PIPE, **call)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(self.json_of(done.stdout, "headpond.run/1")["elements"], 100)
+            for line in ("explain plan.toml", "--help"):
+                done = subprocess.run([PROGRAM, *line.split()], stdout=full, stderr=subprocess.PIPE, **call)
+                self.assertEqual(done.returncode, 1, line)
+                self.assertIn("cannot write to stdout: No space left on device", done.stderr)
+        closed = {"verify - <&-": "standard input", "run plan.toml --print >&-": "cannot write the elements to stdout: Bad file descriptor"}
+        for line, told in closed.items():
+            done = subprocess.run(["sh", "-c", f'"$0" {line}', PROGRAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, **call)
+            self.assertEqual(done.returncode, 1, line)
+            self.assertIn(told, done.stderr)
+        subprocess.run(["sh", "-c", '"$0" run plan.toml --order-out order 1>&- 2>&-', PROGRAM], **call)
+        self.assertEqual((self.folder / "order").read_text().count("\n"), 100)
+        self.assertTrue((self.folder / "order").read_text().startswith("0 0 0\n"), "no word of another stream is in it")
+
     def test_help_is_on_stdout(self):
         self.assertIn("train", self.expect(0, "--help").stdout)
         self.assertIn("--rounds", self.expect(0, "bench", "--help").stdout)

@@ -112,13 +112,16 @@ Result<Report> list(Session& session, const CacheFlags& flags) {
 std::vector<CacheInfo> named(const std::vector<CacheInfo>& caches, const std::vector<std::string>& words) {
   std::vector<CacheInfo> found;
   for (size_t i = 1; i < words.size(); ++i) {
+    if (words[i].empty()) refuse(fmt::format("cache rm: {}: a key is empty; --all removes all caches", words[0]));
     const auto fits = [&](const CacheInfo& cache) { return cache.key.starts_with(words[i]); };
     const auto count = std::count_if(caches.begin(), caches.end(), fits);
     if (count != 1) {
       const std::string what = count == 0 ? "there is no cache" : fmt::format("{} caches begin with", count);
       refuse(fmt::format("cache rm: {}: {} {}", words[0], what, words[i]));
     }
-    found.push_back(*std::find_if(caches.begin(), caches.end(), fits));
+    const CacheInfo& one = *std::find_if(caches.begin(), caches.end(), fits);
+    const auto is_it = [&one](const CacheInfo& other) { return other.key == one.key; };
+    if (std::none_of(found.begin(), found.end(), is_it)) found.push_back(one);
   }
   return found;
 }

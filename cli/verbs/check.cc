@@ -9,6 +9,7 @@
 #include "cli/json_members.h"
 #include "cli/session.h"
 #include "cli/verbs/verbs.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
@@ -102,6 +103,7 @@ Result<Report> run(Session& session, const CheckFlags& flags) {
   options.loader.seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(options.loader.seed);
   if (flags.no_run) options.elements = 0;
+  const InterruptLook look([&session] { return session.stop().stop_requested(); });
   const CheckReport report = check(plan.dataset, options);
   std::string text = report.to_string();
   text.pop_back();

@@ -88,7 +88,7 @@ Result<Report> replay(Session& session, const Dataset& dataset, const std::strin
   if (totals.entries > 0 && totals.other == totals.entries) {
     return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", file, summary(totals)));
   }
-  if (!session.common().quiet) fmt::print(stderr, "{}\n", summary(totals));
+  if (!session.common().quiet) put_on_stderr(summary(totals) + "\n");
   return Report{.members = [totals](JsonWriter& json) { write_members(json, totals); }};
 }
 

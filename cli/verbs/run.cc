@@ -178,7 +178,7 @@ Result<std::string> migrated(const std::string& state, const plan::PlanFile& pla
                                                                    : IfRefused::fail;
   auto migration = migrate(state, plan::read_plan_file(flags.migrate_from).dataset, plan.dataset, if_refused);
   if (!migration) return fail(migration.error());
-  if (!session.common().quiet) fmt::print(stderr, "{}", to_string(*migration));
+  if (!session.common().quiet) put_on_stderr(to_string(*migration));
   return std::move(migration->state);
 }
 
@@ -320,6 +320,13 @@ Result<Report> run(Session& session, const RunFlags& flags) {
   if (!flags.migrate_from.empty() && flags.state_in.empty()) {
     throw Exception(Error(ErrorKind::InvalidArgument, "--migrate-from needs --state-in"));
   }
+  const bool runs = flags.digest || !flags.state_in.empty() || !flags.state_out.empty() || !flags.order_out.empty() ||
+                    !flags.quarantine.empty();
+  if (!flags.replay.empty() && runs) {
+    throw Exception(Error(ErrorKind::InvalidArgument,
+                          "--replay runs nothing, so it takes no --digest, --state-in, --state-out, --order-out or "
+                          "--quarantine"));
+  }
   const plan::PlanFile plan = plan::read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
@@ -333,7 +340,7 @@ Result<Report> run(Session& session, const RunFlags& flags) {
   if (!flags.print) {
     session.say(summary(*totals));
   } else if (!session.common().quiet) {
-    fmt::print(stderr, "{}\n", summary(*totals));
+    put_on_stderr(summary(*totals) + "\n");
   }
   return Report{.members = [totals = *totals](JsonWriter& json) { write_members(json, totals); }};
 }

@@ -104,7 +104,6 @@ Verb view_verb() {
           .what = "show samples of a pipeline as pictures: sheet.png, and view.html with captions and sounds",
           .declare = [flags](Flags& to) { declare(to, *flags); },
           .run = [flags](Session& session) { return view(session, *flags); },
-          .takes_files = true,
           .default_seed = "the file's, else 0"};
 }
 

@@ -96,7 +96,7 @@ std::vector<Node::Ref> shown_path(const Dataset& dataset, const ViewOptions& opt
     const auto found = std::find_if(path.rbegin(), path.rend(), [&](const auto& node) {
       return options.named != nullptr ? node == options.named : node->facts().op == options.step;
     });
-    if (found == path.rend()) refuse("view", fmt::format("no step '{}'", options.step));
+    if (found == path.rend()) headpond::refuse("view", fmt::format("no step '{}'", options.step));
     end = found.base();
   }
   path.erase(end, path.end());
@@ -105,8 +105,8 @@ std::vector<Node::Ref> shown_path(const Dataset& dataset, const ViewOptions& opt
       std::find_if(path.rbegin(), path.rend(), [](const auto& node) { return kernels_of(*node) != nullptr; });
   const bool needs_kernels = options.before || options.draws > 0;
   if (needs_kernels && (map == path.rend() || in_batches)) {
-    refuse("view", fmt::format("no step before the batches has kernels, so {} shows nothing",
-                               options.before ? "--before" : "--draws"));
+    headpond::refuse("view", fmt::format("no step before the batches has kernels, so {} shows nothing",
+                                         options.before ? "--before" : "--draws"));
   }
   // Steps after the map may give fields that nothing is known of.
   const bool stops = map != path.rend() && options.step.empty() &&
@@ -140,7 +140,7 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
     }
   }
   if (options.before && (shown.reading.is_sound || shown.reading.is_spectrum)) {
-    refuse("view", "no step before the batches has kernels of images, so --before shows nothing");
+    headpond::refuse("view", "no step before the batches has kernels of images, so --before shows nothing");
   }
   if (shown.map != nullptr) shown.reading.roles = roles_at(*shown.map, *shown.node);
   // What is known of the first field of the map is of no other.

@@ -12,6 +12,7 @@
 
 #include "cli/bench/benches.h"
 #include "cli/bench/verdict/planted_mistakes.h"
+#include "cli/session.h"
 
 namespace headpond::cli {
 namespace {
@@ -45,7 +46,7 @@ Result<std::array<double, kRowsOfCase>> figures_of(const PlantedMistake& what, c
   if (!before) return fail(before.error());
   auto figures = figures_of(what, *before);
   const std::vector<Change>& changes = before->verdict.changes;
-  if (figures[kRight] == 0) fmt::print(stderr, "{}:\n{}", what.name, before->verdict.to_string());
+  if (figures[kRight] == 0) put_on_stderr(fmt::format("{}:\n{}", what.name, before->verdict.to_string()));
   if (what.changed == nullptr || figures[kRight] == 0 || changes.empty()) return figures;
   const auto after = run_planted(what.changed(changes[0], kSteps), kSteps, stop);
   if (!after) return fail(after.error());
