@@ -123,6 +123,10 @@ void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const C
       rows > 1 ? internal::block_bytes(bytes_of(top, tried.most_values * rows)) : blocks_of(top, tried.largest);
   if (batch == 0 && tried.asked == 0) return;
   const int64_t memory = options.loader.memory ? *options.loader.memory : default_memory();
+  if (batch > memory) {
+    report.findings.push_back(fmt::format("{} takes {} bytes, more than the memory of {}: a run would be refused",
+                                          rows > 1 ? "a batch" : "an element", batch, memory));
+  }
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
   if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
@@ -168,18 +172,22 @@ void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, Ch
   report.fill_s = tried.seconds_for(rows * (1 + ahead), beside) - tried.seconds_for(rows, beside);
 }
 
-// The operators from the source on that draw nothing and keep the order, if there are two.
-void add_prepared(const std::vector<Node::Ref>& nodes, const CheckOptions& options, CheckReport& report) {
+// The operators from the source on that draw nothing and keep the order, if there are two. `tried_of` are
+// elements of `of`. Of several sources nothing is said.
+void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried_of, const Node::Ref& of,
+                  const CheckOptions& options, CheckReport& report) {
+  const auto has_many = [](const Node::Ref& node) { return node->facts().inputs.size() > 1; };
+  if (std::any_of(nodes.begin(), nodes.end(), has_many)) return;
   Node::Ref last;
   int64_t operators = 0;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
     const bool is_one = (*node)->facts().inputs.empty() || is(**node, Role::map) || is(**node, Role::filter);
-    if (!is_one || (*node)->draws() || (*node)->kind() == Kind::stream || (*node)->facts().inputs.size() > 1) break;
+    if (!is_one || (*node)->draws() || (*node)->kind() == Kind::stream) break;
     last = *node;
     ++operators;
   }
   if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
-  const Tried tried = internal::try_elements(last, options.loader.seed, options.elements);
+  const Tried tried = last == of ? tried_of : internal::try_elements(last, options.loader.seed, options.elements);
   const auto count = static_cast<double>(last->slots());
   report.prepared = {.op = last->title(),
                      .bytes = last->slots() * bytes_of(*last, tried.most_values),
@@ -287,8 +295,8 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   const int64_t rows = batch_of(nodes);
   CheckReport report{.spec = to_string(dataset.spec()), .cardinality = dataset.cardinality()};
   Tried tried;
-  if (options.elements > 0)
-    tried = internal::try_elements(below_batches(dataset), options.loader.seed, options.elements);
+  const Node::Ref single = below_batches(dataset);
+  if (options.elements > 0) tried = internal::try_elements(single, options.loader.seed, options.elements);
   report.tried = tried.asked;
   report.left_out = tried.holes;
   report.failed = tried.failed;
@@ -296,7 +304,7 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   add_memory(nodes, tried, options, rows, report);
   report.mapped_bytes = mapped_bytes_of(nodes);
   add_times(tried, options, rows, report);
-  add_prepared(nodes, options, report);
+  add_prepared(nodes, tried, single, options, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
   find_maps(nodes, report);
   if (!options.label.empty()) find_label(dataset, options, rows > 1 ? rows : kDefaultBatch, report);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/engine/loader.h"
 #include "headpond/engine/testing/engine_test_internal.h"
@@ -53,7 +54,6 @@ TEST(Check, ElementsAreEvenlySpread) {
   std::vector<int64_t> asked;
   const Dataset counted = range(1000) | map([&asked](int64_t x) { return asked.push_back(x), x; });
   (void)check(counted, {.elements = 4});
-  asked.resize(4);  // Then the operators that could be prepared are tried.
   EXPECT_THAT(asked, ElementsAre(0, 250, 500, 750));
 }
 
@@ -61,6 +61,8 @@ TEST(Check, ALabelSaysHowClassesMix) {
   const Dataset sorted = range(6400) | map([](int64_t x) { return x / 640; }, {.output = {{"label", i64, {}}}});
   const CheckReport bad = check(sorted | batch(32), {.label = "label"});
   ASSERT_TRUE(bad.label);
+  const Dataset unnamed = range(6400) | map([](int64_t x) { return x / 640; }, {.output = {{"", i64, {}}}});
+  EXPECT_EQ(check(unnamed | batch(32), {.label = "x"}).label->mix, bad.label->mix);
   EXPECT_EQ(bad.label->classes, 10);
   EXPECT_EQ(bad.label->batches, 128);
   EXPECT_GT(bad.label->mix.value(), 10);
@@ -243,6 +245,31 @@ TEST(Check, SaysWhatCouldBePreparedOnce) {
   EXPECT_EQ(report.prepared->bytes, 100 * 4096);
   EXPECT_THAT(report.prepared->op, testing::StartsWith("map"));
   EXPECT_EQ(check(range(100) | batch(10), {}).prepared, std::nullopt) << "a source alone is what it is";
+  EXPECT_EQ(check(images(100) | concatenate(images(100)) | shuffle(), {}).prepared, std::nullopt)
+      << "one of several sources is no answer";
+}
+
+TEST(Check, AMemoryThatIsTooSmallIsFound) {
+  const auto found = [](int64_t memory) {
+    return check(images(100) | batch(10), {.loader = {.memory = memory}}).findings;
+  };
+  EXPECT_THAT(found(10 * 4096), Contains(HasSubstr("more than the memory of 40960: a run would be refused")));
+  EXPECT_THAT(found(1 << 20), IsEmpty());
+}
+
+TEST(Check, EndsBetweenElementsWhenItIsInterrupted) {
+  int64_t made = 0;
+  const InterruptLook look([&made] { return made >= 3; });
+  for (const Dataset& source : {range(100), range(100) | filter([](int64_t) { return true; })}) {
+    made = 0;
+    try {
+      (void)check(source | map([&made](int64_t x) { return ++made, x; }, {.output = {{"", i64, {}}}}), {});
+      ADD_FAILURE() << "it ended";
+    } catch (const Exception& e) {
+      EXPECT_EQ(e.error().kind(), ErrorKind::Cancelled);
+    }
+    EXPECT_LE(made, 3);
+  }
 }
 
 TEST(Check, AWindowThatIsTooSmallIsFound) {

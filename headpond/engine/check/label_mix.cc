@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/check/label_mix_internal.h"
@@ -10,8 +11,11 @@
 namespace headpond::internal {
 namespace {
 
+constexpr std::string_view kUnnamed = "x";  // As pipeline files and views call a field without a name.
+
 size_t index_of(const Spec& spec, const std::string& field) {
-  const auto found = std::find_if(spec.begin(), spec.end(), [&](const FieldSpec& one) { return one.name == field; });
+  const auto is_it = [&](const FieldSpec& one) { return one.name.empty() ? field == kUnnamed : one.name == field; };
+  const auto found = std::find_if(spec.begin(), spec.end(), is_it);
   if (found == spec.end()) {
     throw Exception(Error(ErrorKind::InvalidArgument,
                           fmt::format("check: elements have no field '{}': {}", field, to_string(spec))));

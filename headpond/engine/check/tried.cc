@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "headpond/base/clock.h"
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/sequence.h"
@@ -56,6 +57,10 @@ double timed(const Work& work) {
   return static_cast<double>(now_ns() - began);
 }
 
+void stop_if_interrupted() {
+  if (look_for_interrupt()) throw Exception(Error(ErrorKind::Cancelled, "check: it was interrupted"));
+}
+
 // Evenly spread over the epoch.
 Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
   Tried tried;
@@ -63,6 +68,7 @@ Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
   const auto view = view_of(node, {.seed = seed, .epoch = 0});
   Context context;
   for (int64_t i = 0; i < last; ++i) {
+    stop_if_interrupted();
     const int64_t position = slots == kEndless ? i : i * (slots / last);
     Element element;
     Got got = Got::hole;
@@ -84,8 +90,7 @@ class Stream {
   }
 
   Tried first(int64_t count) {
-    while (tried_.asked < count && try_next()) {
-    }
+    while (tried_.asked < count && try_next()) stop_if_interrupted();
     tried_.ns += tried_.below_ns;
     return tried_;
   }

@@ -39,8 +39,9 @@ void check_column(const CsvColumn& column) {
 }
 
 void check_characters(const CsvOptions& options) {
+  if (options.delimiter == 0) refuse("the delimiter is empty");
   const char chosen[] = {options.delimiter, options.quote, options.comment};
-  bool fits = options.delimiter != 0;
+  bool fits = true;
   for (size_t i = 0; i < 3; ++i) {
     fits = fits && chosen[i] != '\r' && chosen[i] != '\n';
     for (size_t k = 0; k < i; ++k) fits = fits && (chosen[i] == 0 || chosen[i] != chosen[k]);

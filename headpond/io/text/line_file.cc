@@ -90,7 +90,7 @@ class LineFile::State {
     const uint64_t begin = std::min<uint64_t>(index_->offset(k), text_.text().size()), end = index_->offset(k + 1);
     std::string_view line = text_.text().substr(begin, end < begin ? 0 : end - begin);
     text_.count(line.size());
-    if (was_cached_ && !is_line(line)) return changed(i);
+    if (text_.mapped() != nullptr && !is_line(line)) return changed(i);
     if (line.ends_with('\n')) line.remove_suffix(line.ends_with("\r\n") ? 2 : 1);
     if (line.size() <= options_.max_line_bytes) return line;
     const TextPosition place = position(i);
@@ -117,7 +117,8 @@ class LineFile::State {
   }
 
  private:
-  // Whether a part of the text is a line with its end: a cached index may be of other lines.
+  // Whether a part of the text is a line with its end: the file may be written anew while it is read, and a cached
+  // index may be of other lines.
   bool is_line(std::string_view part) const {
     const std::string_view text = text_.text();
     if (part.empty()) return false;

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -135,8 +136,23 @@ TEST(LineFile, ACutWithinAPageIsToldByCheck) {
   const auto file = LineFile::open(folder.file("t")).value();
   EXPECT_TRUE(file->check());
   ASSERT_EQ(truncate(folder.file("t").c_str(), 9), 0);
-  EXPECT_NE(file->at(2).value(), "three");
+  EXPECT_EQ(file->at(2).error().kind(), ErrorKind::DataLoss);
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
+}
+
+TEST(LineFile, OtherLinesThatAreWrittenInTheirPlaceAreNotGivenInPieces) {
+  const TempFolder folder;
+  put_file(folder.file("t"), to_bytes("one\ntwo\nthree\nfour"));
+  const auto file = LineFile::open(folder.file("t")).value();
+  ASSERT_THAT(all(*file), ElementsAre("one", "two", "three", "four"));
+  const auto write = [&](const std::string& text) {  // Into the same file, as `>` does.
+    std::ofstream(folder.file("t"), std::ios::in | std::ios::binary) << text;
+  };
+  const auto changed = HasSubstr("the file is not the one that was indexed");
+  write("ten\neleven\nsix\nseven\n");
+  EXPECT_THAT(all(*file), ElementsAre("ten", changed, changed, changed));
+  write("1\n2\ntwo\nthree\nfour\n");
+  EXPECT_THAT(all(*file), ElementsAre(changed, "two", "three", "four")) << "a line of several is none";
 }
 
 TEST(LineFile, WithoutMemoryIsAnErrorWithTheName) {

@@ -80,7 +80,7 @@ TEST(PlanOperators, HandleBadElements) {
          {R"("x":0,"half":0)", R"("x":-1,"half":0.25)"});
   const auto refusal = [&](const std::string& args) { return refused(range(3) + bad + step("on_error", args)); };
   EXPECT_THAT(refusal("policy = 'hide'"), HasSubstr("policy"));
-  EXPECT_THAT(refusal("policy = 'substitute'"), HasSubstr("the substitute does not fit"));
+  EXPECT_THAT(refusal("policy = 'substitute'"), HasSubstr("policy=substitute needs a substitute, an element of {"));
   EXPECT_THAT(refusal("substitute = 7"), HasSubstr("another policy"));
   EXPECT_THAT(refusal("policy = 'substitute', substitute = 'seven'"), HasSubstr("substitute"));
   EXPECT_THAT(refusal("policy = 'substitute', substitute = { y = 7 }"), HasSubstr("y"));

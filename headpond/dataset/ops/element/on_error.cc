@@ -132,6 +132,8 @@ Element checked_substitute(const OnErrorOptions& options, const Spec& spec) {
     if (options.substitute.size() > 0) refuse("on_error", "a substitute, and another policy");
     return {};
   }
+  if (options.substitute.size() == 0 && !spec.empty())
+    refuse("on_error", "policy=substitute needs a substitute, an element of " + to_string(spec));
   if (const Error error = internal::check_element(spec, options.substitute))
     refuse("on_error", "the substitute does not fit: " + error.message());
   Element substitute = options.substitute;
