@@ -86,7 +86,8 @@ TEST(SourceFiles, PrefetchWhatIsThenAskedFor) {
 
 TEST(SourceFiles, PrefetchNothingOfAFileThatIsNotOpen) {
   Positions noted;
-  const auto view = view_of(*numbers(noted).node(), {});
+  const Dataset all_open = numbers(noted);
+  const auto view = view_of(*all_open.node(), {});
   const MayPrefetch may_prefetch(*view);
   EXPECT_EQ(number_at(*view, 25), 25);
   noted.clear();
@@ -94,7 +95,8 @@ TEST(SourceFiles, PrefetchNothingOfAFileThatIsNotOpen) {
   may_prefetch.prefetch(positions);
   const Positions all = noted;
   Positions of_pool;
-  const auto pooled = view_of(*numbers(of_pool, 1).node(), {});
+  const Dataset in_pool = numbers(of_pool, 1);
+  const auto pooled = view_of(*in_pool.node(), {});
   EXPECT_EQ(number_at(*pooled, 3), 3);
   MayPrefetch(*pooled).prefetch(positions);
   EXPECT_THAT(of_pool, IsEmpty()) << "a pool may close it meanwhile";

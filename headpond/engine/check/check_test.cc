@@ -254,7 +254,7 @@ TEST(Check, AMemoryThatIsTooSmallIsFound) {
     return check(images(100) | batch(10), {.loader = {.memory = memory}}).findings;
   };
   EXPECT_THAT(found(10 * 4096), Contains(HasSubstr("more than the memory of 40960: a run would be refused")));
-  EXPECT_THAT(found(1 << 20), IsEmpty());
+  EXPECT_THAT(found(1 << 20), Not(Contains(HasSubstr("more than the memory"))));
 }
 
 TEST(Check, EndsBetweenElementsWhenItIsInterrupted) {
