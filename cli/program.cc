@@ -67,7 +67,6 @@ int run(const Verb& verb, const CommonFlags& common) {
 
 void prepare_process() {
   (void)std::signal(SIGUSR2, SIG_IGN);
-  (void)std::signal(SIGXFSZ, SIG_IGN);
   // A file that is opened gets the first free number, and would be read or written in the place of a stream. Each of
   // these can be used only the other way round.
   for (const auto& [stream, flags] : {std::pair{0, O_WRONLY}, {1, O_RDONLY}, {2, O_RDONLY}}) {
