@@ -52,6 +52,15 @@ Dataset named(const Dataset& dataset) {
   return renamed(dataset, names);
 }
 
+std::vector<Dataset> alike(std::span<const std::pair<std::string, Dataset>> inputs) {
+  const bool none_named =
+      std::ranges::all_of(inputs, [](const auto& input) { return input.second.spec()[0].name.empty(); });
+  std::vector<Dataset> parts;
+  parts.reserve(inputs.size());
+  for (const auto& [chain, input] : inputs) parts.push_back(none_named ? input : named(input));
+  return parts;
+}
+
 std::string library_name(const Spec& spec, const std::string& name) {
   return spec.size() == 1 && spec[0].name.empty() && name == "x" ? "" : name;
 }

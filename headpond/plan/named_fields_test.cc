@@ -67,6 +67,16 @@ TEST(NamedFields, APlanMayBeginOrEndToNameItsFields) {
       << "also of a stream";
 }
 
+TEST(NamedFields, InputsStayUnnamedIfNoneHasNames) {
+  const Dataset one = range(3), pair = range(3) | enumerate();
+  const std::vector<std::pair<std::string, Dataset>> bare = {{"a", one}, {"b", one}}, pairs = {{"a", pair}},
+                                                     mixed = {{"a", one}, {"b", renamed(one, {"x"})}};
+  EXPECT_EQ(alike(bare)[1].node(), one.node());
+  EXPECT_EQ(alike(pairs)[0].node(), pair.node());
+  EXPECT_EQ(to_string(alike(mixed)[0].spec()), "{'x': int64[]}");
+  EXPECT_EQ(alike(mixed)[1].node(), mixed[1].second.node());
+}
+
 TEST(NamedFields, NamesAreGivenOnlyWhereTheyAreMissing) {
   const Dataset has = renamed(range(3), {"a"});
   EXPECT_EQ(named(has).node(), has.node());

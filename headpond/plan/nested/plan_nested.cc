@@ -106,10 +106,9 @@ Dataset joined(const std::vector<Dataset>& parts) {
 
 // The inputs in turn: the datasets of their numbers.
 Dataset interleaved_inputs(const PlanStep& step) {
-  std::vector<Dataset> parts;
+  const std::vector<Dataset> parts = alike(step.inputs);
   std::string identities;
   for (const auto& [chain, input] : step.inputs) {
-    parts.push_back(named(input));
     identities += internal::identity_of(input) + "\n";
   }
   const Dataset all = joined(parts);

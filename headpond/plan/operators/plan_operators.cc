@@ -7,6 +7,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "headpond/dataset/ops.h"
@@ -40,20 +41,7 @@ Dataset build_zip(const PlanStep& step) {
   return zip(parts);
 }
 
-// The first `count` inputs, with fields of the same names.
-std::vector<Dataset> alike(const PlanStep& step, size_t count) {
-  const auto end = step.inputs.begin() + static_cast<std::ptrdiff_t>(count);
-  const auto has_no_names = [](const auto& input) { return input.second.spec()[0].name.empty(); };
-  const bool none_named = std::all_of(step.inputs.begin(), end, has_no_names);
-  std::vector<Dataset> parts;
-  parts.reserve(count);
-  for (size_t i = 0; i < count; ++i) {
-    parts.push_back(none_named ? step.inputs[i].second : named(step.inputs[i].second));
-  }
-  return parts;
-}
-
-Dataset build_concatenate(const PlanStep& step) { return concatenate(alike(step, step.inputs.size())); }
+Dataset build_concatenate(const PlanStep& step) { return concatenate(alike(step.inputs)); }
 
 int to_int(const PlanArguments& args, const std::string& name) {
   const int64_t value = args.integer(name);
@@ -69,7 +57,7 @@ std::vector<double> numbers_if_given(const PlanArguments& args, const std::strin
 }
 
 Dataset build_mix(const PlanStep& step) {
-  const std::vector<Dataset> inputs = alike(step, step.inputs.size());
+  const std::vector<Dataset> inputs = alike(step.inputs);
   if (!step.args.has("schedule")) return mix(inputs, numbers_if_given(step.args, "weights"));
   if (step.args.has("weights")) step.args.refuse("schedule", "cannot be given together with weights");
   std::vector<MixPhase> schedule;
@@ -83,11 +71,11 @@ Dataset build_mix(const PlanStep& step) {
 Dataset build_sample_from_datasets(const PlanStep& step) {
   SampleFromOptions options{.stop_on_empty_dataset = step.args.flag("stop_on_empty_dataset", false)};
   if (!step.name.empty()) options.name = step.name;
-  return sample_from_datasets(alike(step, step.inputs.size()), numbers_if_given(step.args, "weights"), options);
+  return sample_from_datasets(alike(step.inputs), numbers_if_given(step.args, "weights"), options);
 }
 
 Dataset build_choose_from_datasets(const PlanStep& step) {
-  return choose_from_datasets(alike(step, step.inputs.size() - 1), step.inputs.back().second,
+  return choose_from_datasets(alike(std::span(step.inputs).first(step.inputs.size() - 1)), step.inputs.back().second,
                               {.stop_on_empty_dataset = step.args.flag("stop_on_empty_dataset", true)});
 }
 
