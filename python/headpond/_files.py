@@ -123,7 +123,7 @@ def digit_set(folder: Path = "", *, train_images: int = 60_000, test_images: int
 def make_example(features: Mapping[str, Any]) -> bytes:
     """A serialized tf.train.Example. Each value (a number, text, bytes or array) becomes the list of its elements. Integers become int64;
     larger ones are refused. Floats become float32, larger ones inf. An array or a list of uint8 becomes one value of bytes, as decode_raw
-    reads it. Equal values give equal bytes."""
+    reads it. An empty list becomes a feature without values, of no dtype. Equal values give equal bytes."""
     return _core.make_example({key: _listed("make_example", value) for key, value in features.items()})
 
 
@@ -142,6 +142,8 @@ def _listed(who: str, value: Any) -> Any:
     import numpy as np
     array = np.asarray(value)
     kind = array.dtype.kind
+    if array.size == 0 and isinstance(value, (list, tuple)):
+        return np.empty(0, np.float64)  # It has no dtype: the module makes a feature without a list.
     if kind in "fO" and not isinstance(value, (np.ndarray, np.generic)):  # NumPy makes floats or objects of large integers.
         for one in np.asarray(value, object).flat:
             if isinstance(one, int) and not -2**63 <= one < 2**63:

@@ -50,11 +50,14 @@ uint64_t list_bytes(const Tensor& value) {
   return total;
 }
 
-uint64_t feature_bytes(const Tensor& value) { return field_bytes(list_bytes(value)); }
+bool has_list(const Tensor& value) { return value.dtype() != DType::f64; }
+
+uint64_t feature_bytes(const Tensor& value) { return has_list(value) ? field_bytes(list_bytes(value)) : 0; }
 
 void append_feature(std::string& to, Tag tag, const Tensor& value) {
+  begin_field(to, tag, feature_bytes(value));
+  if (!has_list(value)) return;
   const uint64_t list = list_bytes(value);
-  begin_field(to, tag, field_bytes(list));
   begin_field(to, value.dtype() == DType::f32 ? kField2 : value.dtype() == DType::i64 ? kField3 : kField1, list);
   if (value.dtype() == DType::u8 || (value.dtype() == DType::f32 && list != 0)) {
     append_field(to, kField1, raw(value));
@@ -68,7 +71,7 @@ void append_feature(std::string& to, Tag tag, const Tensor& value) {
 }
 
 // The values of the entries of a map: of a feature, or of a list of them.
-uint64_t value_bytes(const NamedTensor& item) { return field_bytes(list_bytes(item.value)); }
+uint64_t value_bytes(const NamedTensor& item) { return feature_bytes(item.value); }
 uint64_t value_bytes(const NamedSteps& item) {
   uint64_t total = 0;
   for (const Tensor& step : item.steps) total += field_bytes(feature_bytes(step));
@@ -118,6 +121,7 @@ Result<void> check_key(std::string_view key) {
 Result<void> check(std::string_view key, const Tensor& value) {
   const DType dtype = value.dtype();
   if (dtype == DType::f32 || dtype == DType::i64 || dtype == DType::bytes || dtype == DType::u8) return {};
+  if (dtype == DType::f64 && value.size() == 0) return {};
   return fail(ErrorKind::InvalidArgument,
               fmt::format("feature {}: an Example holds no {}, but float32, int64, bytes, and uint8 as bytes",
                           internal::quoted_name(key), name(dtype)));

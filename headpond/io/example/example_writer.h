@@ -14,7 +14,7 @@
 namespace headpond {
 
 /// dtype f32, i64 or bytes, of any shape: a list of all values, row by row. u8: a list of a single value of dtype
-/// bytes.
+/// bytes. f64 without values: a feature without a list, which parsers take for an empty one of any dtype.
 struct NamedTensor {
   std::string_view key;
   Tensor value;

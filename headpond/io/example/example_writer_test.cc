@@ -42,6 +42,17 @@ TEST(MakeExample, KeepsEmptyListsAsListsAndTheEmptyMessageAsOne) {
             example(entry("", test::field(3, "")) + entry("f", test::field(2, "")) + entry("s", test::field(1, ""))));
 }
 
+TEST(MakeExample, AFeatureWithoutAListIsEmptyForAnyDtype) {
+  const std::string made = make({{"e", Tensor::from<double>({}, {0})}});
+  EXPECT_EQ(made, example(entry("e", "")));
+  for (const DType dtype : {DType::f32, DType::i64, DType::bytes}) {
+    const ExampleParser parser({{.key = "e", .dtype = dtype, .kind = FeatureKind::VarLen}});
+    EXPECT_EQ(parser.parse(test::as_message(made)).value()[0].size(), 0);
+  }
+  EXPECT_EQ(make_sequence_example({}, std::vector<NamedSteps>{{"e", {Tensor::from<double>({}, {0})}}}).value(),
+            test::field(1, "") + test::field(2, entry("e", test::field(1, ""))));
+}
+
 TEST(MakeExample, WritesLengthsOfSeveralBytes) {
   for (const size_t length : {127U, 128U, 16383U, 16384U, 3'000'000U}) {
     const std::string text(length, 'x');
