@@ -31,6 +31,15 @@ void check_inputs(const PlanOperator& op, const StepCall& call) {
   if (!fits) refuse(op.name, fmt::format("{} inputs are not what it takes", call.inputs.size()));
 }
 
+PlanArguments::Chains chains_of(const StepCall& call) {
+  if (call.chains.empty()) return {};
+  return [&call](const std::string& name, int64_t) {
+    const auto found = std::ranges::find(call.chains, name, &std::pair<std::string, Dataset>::first);
+    if (found == call.chains.end()) refuse(call.op, fmt::format("no chain '{}'", name));
+    return found->second;
+  };
+}
+
 }  // namespace
 
 Dataset build_step(const StepCall& call) {
@@ -39,7 +48,7 @@ Dataset build_step(const StepCall& call) {
   PlanTable sorted = call.args;
   std::ranges::sort(sorted, {}, &PlanTable::value_type::first);
   const PlanValue args{.line = 0, .is = std::move(sorted)};
-  const PlanArguments arguments("", 0, op.name, &args, op.arguments);
+  const PlanArguments arguments("", 0, op.name, &args, op.arguments, chains_of(call));
   return op.build({.args = arguments,
                    .name = call.name,
                    .inputs = call.inputs,

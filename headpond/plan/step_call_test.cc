@@ -45,6 +45,19 @@ TEST(StepCall, NestsAFunction) {
   EXPECT_EQ(all, (std::vector<int64_t>{0, 0, 1}));
 }
 
+TEST(StepCall, AnArgumentNamesAChain) {
+  const Dataset sound = from_tensors({{"", Tensor::from(std::vector<float>(8, 1.0F), {8})}});
+  const auto with = [&](const std::string& name) {
+    const PlanTable kernel = {{"name", {.is = std::string("mix_noise")}}, {"noise", {.is = name}}};
+    return StepCall{.op = "map",
+                    .args = {{"kernels", {.is = PlanList{{.is = kernel}}}}},
+                    .inputs = {{"", sound}},
+                    .chains = {{"hum", sound}}};
+  };
+  EXPECT_TRUE(Sequence(build_step(with("hum"))).next());
+  EXPECT_EQ(refusal(with("hiss")), "map: no chain 'hiss'");
+}
+
 TEST(StepCall, ErrorsNameTheOperatorAndNoFile) {
   const Dataset source = build_step({.op = "range", .args = {{"stop", of(3)}}});
   EXPECT_EQ(refusal({.op = "shufle"}), "no operator 'shufle'; did you mean 'shuffle'?");
