@@ -5,10 +5,14 @@
 #include <fmt/format.h>
 #include <numpy/arrayobject.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <new>
+#include <span>
 
 #include "headpond/tensor/memory_account.h"
 #include "nanobind/stl/string.h"
@@ -172,6 +176,20 @@ Shape shape_of(PyArrayObject* array) {
   return Shape(std::span<const int64_t>(dims));
 }
 
+// NumPy makes objects of such integers.
+bool is_beyond_64_bits(nb::handle value) {
+  int64_t any_sign = 0;
+  uint64_t large = 0;
+  return PyLong_Check(value.ptr()) != 0 && !nb::try_cast(value, any_sign) && !nb::try_cast(value, large);
+}
+
+[[noreturn]] void refuse_object(nb::handle object, std::span<PyObject* const> all) {
+  if (std::any_of(all.begin(), all.end(), [](PyObject* one) { return is_beyond_64_bits(one); }))
+    refuse_value("an integer that 64 bits cannot hold");
+  refuse_value(fmt::format("a value of type {}: objects must be bytes or str",
+                           nb::cast<std::string>(object.type().attr("__name__"))));
+}
+
 Tensor texts(PyArrayObject* given) {
   const nb::object objects =
       nb::steal(PyArray_FromArray(given, PyArray_DescrFromType(NPY_OBJECT), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
@@ -186,11 +204,51 @@ Tensor texts(PyArrayObject* given) {
     } else if (PyUnicode_Check(cell.ptr()) != 0) {
       values.push_back(nb::cast<std::string>(cell));
     } else {
-      refuse_value(fmt::format("a value of type {}: objects must be bytes or str",
-                               nb::cast<std::string>(cell.type().attr("__name__"))));
+      refuse_object(cell, {cells, static_cast<size_t>(PyArray_SIZE(array))});
     }
   }
   return Tensor::from(values, shape_of(array));
+}
+
+// What rounds to infinity: the largest number and half of what its last bit counts.
+double infinity_of(DType dtype) {
+  switch (dtype) {
+    case DType::f16:
+      return 65520;
+    case DType::bf16:
+      return 0x1.ffp127;
+    case DType::f32:
+      return 0x1.ffffffp127;
+    default:
+      return std::numeric_limits<double>::infinity();
+  }
+}
+
+nb::object carray(PyArrayObject* array, DType dtype) {
+  nb::object made = nb::steal(PyArray_FromArray(array, descr_of(dtype), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+  if (!made.is_valid()) throw nb::python_error();
+  return made;
+}
+
+template <class T>
+std::span<const T> values_of(const nb::object& carray) {
+  auto* const array = reinterpret_cast<PyArrayObject*>(carray.ptr());
+  return {static_cast<const T*>(PyArray_DATA(array)), static_cast<size_t>(PyArray_SIZE(array))};
+}
+
+bool becomes_infinite(PyArrayObject* array, DType want) {
+  const nb::object all = carray(array, DType::f64);
+  const std::span<const double> values = values_of<double>(all);
+  const double end = infinity_of(want);
+  return std::any_of(values.begin(), values.end(),
+                     [end](double one) { return std::isfinite(one) && std::abs(one) >= end; });
+}
+
+// Between int64 and uint64, which have the same bits: one that only one of them holds.
+bool changes_sign(const nb::object& made, DType has, DType want) {
+  const bool same_bits = (has == DType::i64 && want == DType::u64) || (has == DType::u64 && want == DType::i64);
+  const std::span<const int64_t> values = same_bits ? values_of<int64_t>(made) : std::span<const int64_t>();
+  return std::any_of(values.begin(), values.end(), [](int64_t one) { return one < 0; });
 }
 
 // Numbers that are no array, as `want`, if that keeps them: integers as any number, floats as float32 too.
@@ -199,24 +257,38 @@ nb::object converted(PyArrayObject* array, DType has, DType want) {
   const bool is_float = has == DType::f64, is_empty = PyArray_SIZE(array) == 0;
   if (!is_empty && (has == DType::boolean || want == DType::boolean || (is_float && !to_float)))
     refuse_value(fmt::format("{} where {} is needed", name(has), name(want)));
-  nb::object made = nb::steal(PyArray_FromArray(array, descr_of(want), NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
-  if (!made.is_valid()) throw nb::python_error();
+  const auto refuse = [&] { refuse_value(fmt::format("a number that {} cannot hold", name(want))); };
+  if (is_float && becomes_infinite(array, want)) refuse();
+  nb::object made = carray(array, want);
   if (!is_float) {
-    const nb::object back = nb::steal(PyArray_FromArray(reinterpret_cast<PyArrayObject*>(made.ptr()), descr_of(has),
-                                                        NPY_ARRAY_DEFAULT | NPY_ARRAY_FORCECAST));
+    const nb::object back = carray(reinterpret_cast<PyArrayObject*>(made.ptr()), has);
     const nb::object same =
         nb::module_::import_("numpy").attr("array_equal")(back, nb::handle(reinterpret_cast<PyObject*>(array)));
-    if (!nb::cast<bool>(same)) refuse_value(fmt::format("a number that {} cannot hold", name(want)));
+    if (!nb::cast<bool>(same) || changes_sign(made, has, want)) refuse();
   }
   return made;
 }
 
-// NumPy's own arrays of texts drop zeros at the end.
+// Most lists of texts, which need not become an array of NumPy's own texts first.
 bool is_list_of_texts(nb::handle value) {
   if (!nb::isinstance<nb::list>(value) && !nb::isinstance<nb::tuple>(value)) return false;
   if (nb::len(value) == 0) return false;
   const nb::object first = value[0];
   return PyBytes_Check(first.ptr()) != 0 || PyUnicode_Check(first.ptr()) != 0;
+}
+
+nb::object any_array(nb::handle value, PyArray_Descr* descr) {
+  nb::object array = nb::steal(PyArray_FromAny(value.ptr(), descr, 0, 0, 0, nullptr));
+  if (!array.is_valid()) throw nb::python_error();
+  return array;
+}
+
+// NumPy's own arrays of texts drop zeros at the end, and have numbers as texts.
+nb::object array_in(nb::handle value, bool is_array) {
+  nb::object array = any_array(value, is_list_of_texts(value) ? descr_of(DType::bytes) : nullptr);
+  const int type = PyArray_TYPE(reinterpret_cast<PyArrayObject*>(array.ptr()));
+  const bool has_texts = type == NPY_STRING || type == NPY_UNICODE;
+  return has_texts && !is_array ? any_array(value, descr_of(DType::bytes)) : array;
 }
 
 // NumPy's constructor asks for nothing else that is tried here.
@@ -299,9 +371,7 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
   if (!is_array && is_only_dlpack(value))
     return tensor_of(nb::module_::import_("numpy").attr("from_dlpack")(value), want, share);
-  nb::object array = nb::steal(
-      PyArray_FromAny(value.ptr(), is_list_of_texts(value) ? descr_of(DType::bytes) : nullptr, 0, 0, 0, nullptr));
-  if (!array.is_valid()) throw nb::python_error();
+  nb::object array = array_in(value, is_array);
   auto* own = reinterpret_cast<PyArrayObject*>(array.ptr());
   const auto dtype = dtype_of_array(own);
   if (!dtype) {
@@ -311,8 +381,10 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
   }
   if (*dtype == DType::bytes) return texts(own);
   const bool has_dtype = is_array || nb::hasattr(value, "dtype");
-  if (want && *want != *dtype && !has_dtype && *want != DType::bytes)
-    return numbers(converted(own, *dtype, *want), *want, Share::copy);
+  if (want && *want != *dtype && !has_dtype) {
+    if (*want != DType::bytes) return numbers(converted(own, *dtype, *want), *want, Share::copy);
+    if (PyArray_SIZE(own) == 0) return texts(own);  // An empty list has no dtype of its own.
+  }
   if (!PyArray_ISCARRAY_RO(own) || PyArray_ISBYTESWAPPED(own)) {
     array = nb::steal(PyArray_FromArray(own, descr_of(*dtype), NPY_ARRAY_DEFAULT));
     if (!array.is_valid()) throw nb::python_error();
