@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "nanobind/stl/string.h"
 #include "python/src/python.h"
@@ -20,6 +21,13 @@ FieldSpec to_field(std::string name, nb::handle spec) {
   if (nb::isinstance<nb::str>(spec)) return {std::move(name), to_dtype(spec), Shape()};
   if (!nb::isinstance<nb::tuple>(spec) || nb::len(spec) != 2) refuse_spec();
   return {std::move(name), to_dtype(spec[0]), to_shape(spec[1])};
+}
+
+int64_t to_dim(nb::handle dim) {
+  int64_t made = 0;
+  if (nb::try_cast(dim, made)) return made;
+  throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("a dimension of a shape is an integer or None, not {}",
+                                                                nb::cast<std::string>(nb::repr(dim)))));
 }
 
 bool is_pair(nb::handle spec) {
@@ -41,12 +49,12 @@ Keys::Keys(const Spec& spec) {
       std::any_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return !field.name.empty(); });
   for (const FieldSpec& field : spec) {
     need_dtype(field.dtype);
-    if (has_names) names_.push_back(nb::cast(field.name));
+    if (has_names) names_.push_back(to_text(field.name));
   }
 }
 
 Keys::Keys(const std::vector<std::string>& names) {
-  for (const std::string& name : names) names_.push_back(nb::cast(name));
+  for (const std::string& name : names) names_.push_back(to_text(name));
 }
 
 Keys::~Keys() {
@@ -88,8 +96,8 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
     if (!has_names) refuse("a dict, and the fields have no names");
     if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
     for (const FieldSpec& field : spec) {
-      PyObject* const one = PyDict_GetItemString(value.ptr(), field.name.c_str());
-      if (one == nullptr) refuse(fmt::format("no field '{}'", field.name));
+      const nb::object one = value_in(value, field.name);
+      if (!one.is_valid()) refuse(fmt::format("no field '{}'", field.name));
       add(field, one);
     }
   } else if (spec.size() == 1 && !(nb::isinstance<nb::tuple>(value) && nb::len(value) == 1)) {
@@ -123,6 +131,12 @@ Spec spec_of(nb::handle value) {
     add("", value);
   }
   return spec;
+}
+
+nb::object value_in(nb::handle dict, const std::string& name) {
+  PyObject* const found = PyDict_GetItemWithError(dict.ptr(), to_text(name).ptr());
+  if (found == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
+  return nb::borrow(found);
 }
 
 nb::object to_text(const std::string& text) {
@@ -163,7 +177,7 @@ nb::object from_spec(const Spec& spec) {
   for (const FieldSpec& field : spec) {
     nb::list dims;
     for (const int64_t dim : field.shape.dims()) dims.append(dim == kUnknown ? nb::none() : nb::object(nb::int_(dim)));
-    fields.append(nb::make_tuple(nb::cast(field.name), nb::cast(std::string(name(field.dtype))), nb::tuple(dims)));
+    fields.append(nb::make_tuple(to_text(field.name), nb::cast(std::string(name(field.dtype))), nb::tuple(dims)));
   }
   return fields;
 }
@@ -178,12 +192,13 @@ DType to_dtype(nb::handle named) {
 
 Shape to_shape(nb::handle shape) {
   std::vector<int64_t> dims;
-  for (nb::handle dim : shape) dims.push_back(dim.is_none() ? kUnknown : nb::cast<int64_t>(dim));
+  for (nb::handle dim : shape) dims.push_back(dim.is_none() ? kUnknown : to_dim(dim));
   return Shape(std::span<const int64_t>(dims));
 }
 
 Wait to_wait(std::optional<double> timeout) {
   if (!timeout) return {};
+  if (std::isnan(*timeout)) throw Exception(Error(ErrorKind::InvalidArgument, "timeout is not a number"));
   constexpr double kMostSeconds = 1e9;
   return {.timeout = std::chrono::nanoseconds(static_cast<int64_t>(std::clamp(*timeout, 0.0, kMostSeconds) * 1e9))};
 }

@@ -118,7 +118,7 @@ class PythonMapArea {
     if (!indices.empty() || names_.empty() || !nb::isinstance<nb::dict>(element)) return part(indices);
     std::vector<int64_t> named;
     for (size_t i = 0; i < names_.size(); ++i) {
-      if (PyDict_GetItemString(element.ptr(), names_[i].c_str()) != nullptr) named.push_back(static_cast<int64_t>(i));
+      if (value_in(element, names_[i]).is_valid()) named.push_back(static_cast<int64_t>(i));
     }
     return part(named);
   }

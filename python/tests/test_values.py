@@ -83,3 +83,13 @@ def test_an_empty_list_is_a_feature_without_values():
     with pytest.raises(hp.Error):
         hp.parse_example({"x": {"kind": "VarLen", "dtype": "int64"}})(message)
     assert hp.make_sequence_example({}, {"s": [[], ["a"]]}) != hp.make_sequence_example({}, {"s": [[""], ["a"]]})
+
+
+def test_names_of_fields_in_any_encoding(tmp_path):
+    (tmp_path / "a.csv").write_bytes(b"caf\xe9,b\n1,2\n")
+    rows = hp.csv(tmp_path / "a.csv")
+    assert list(rows.spec) == ["caf\udce9", "b"] and "caf" in repr(rows)
+    assert only(rows) == {"caf\udce9": 1, "b": 2}
+    assert only(rows.map(lambda row: row)) == {"caf\udce9": 1, "b": 2}
+    assert next(iter(hp.Loader(rows.batch(1))))["caf\udce9"].tolist() == [1]
+    assert only(hp.range(1).map(lambda x: {"a\0b": 1, "a": 2})) == {"a\0b": 1, "a": 2}
