@@ -41,11 +41,26 @@ def parquet(patterns: Paths, *, columns: Sequence[str] | None = None, fill: Any 
     import pyarrow
     from pyarrow import parquet as reader
     paths = _core.match_filenames(paths_of(patterns))
-    groups = _RowGroups([(path, reader.read_metadata(path)) for path in paths], columns, fill, memory)
+    files = [(path, reader.read_metadata(path)) for path in paths]
+    _refuse_unknown(columns, files)
+    groups = _RowGroups(files, columns, fill, memory)
     if groups.rows == 0:
         raise InvalidArgumentError(f"parquet: no rows in {len(paths)} files")
     output = _spec_of(*groups.of(0))
     return range(groups.rows).map(groups.row, output=output, name=f"parquet files={len(paths)} rows={groups.rows} {groups.facts}", blocking=True)
+
+
+def _refuse_unknown(columns: Sequence[str] | None, files: list[tuple[str, Any]]) -> None:
+    """A column may be a part of one, as "a.b" is."""
+    if isinstance(columns, str):
+        raise TypeError(f"parquet: columns={columns!r}: must be a list of names")
+    for path, metadata in files if columns is not None else ():
+        schema = metadata.schema
+        leaves = [schema.column(i).path for i in builtins.range(metadata.num_columns)]
+        for name in columns or ():
+            if not any(leaf == name or leaf.startswith(f"{name}.") for leaf in leaves):
+                known = ", ".join(repr(one) for one in schema.to_arrow_schema().names)
+                raise InvalidArgumentError(f"parquet: no column {name!r} in {path}: it has {known}")
 
 
 class _RowGroups:

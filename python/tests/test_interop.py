@@ -96,6 +96,11 @@ def test_parquet_files_by_position(tmp_path):
     assert hp.parquet(tmp_path / "0.parquet").plan() != hp.parquet(tmp_path / "1.parquet").plan()
     with pytest.raises(hp.NotFoundError):
         hp.parquet(tmp_path / "absent*.parquet")
+    for columns in (["zz"], ["n", "zz"]):
+        with pytest.raises(hp.InvalidArgumentError, match="parquet: no column 'zz' in .*0.parquet: it has 'n'"):
+            hp.parquet(tmp_path / "*.parquet", columns=columns)
+    with pytest.raises(TypeError, match="columns='n': must be a list of names"):
+        hp.parquet(tmp_path / "*.parquet", columns="n")
 
 
 def test_a_pandas_frame():
