@@ -8,10 +8,11 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy
 import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
-from .errors import FailedPreconditionError
+from .errors import FailedPreconditionError, InvalidArgumentError
 
 if TYPE_CHECKING:
     from . import _core
@@ -22,7 +23,7 @@ def _tensor(value: Any) -> Any:
     if isinstance(value, bytes) or getattr(value, "dtype", None) == object:
         return value  # Text stays text.
     if value.ndim == 0:
-        return torch.tensor(value)
+        value = numpy.array(value)  # torch.tensor() refuses some scalars of NumPy's.
     if not value.flags.writeable:  # Shared with a cache or the data set: torch has no tensors that cannot be written.
         value = value.copy()
     if value.dtype.name == "bfloat16":
@@ -153,6 +154,8 @@ class WorkerBatches:
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Goes on after that batch, and iterations to come after that epoch."""
+        if not isinstance(state, dict) or not {"loader", "epoch"} <= state.keys():
+            raise InvalidArgumentError("to_torch(): not a state: state_dict() gives a dict with version, epoch and loader")
         if state.get("version") != 1 or {name: state.get(name) for name in self._place} != self._place:
             raise FailedPreconditionError(f"to_torch(): the state is not that of worker {self._place['worker']} of {self._place['workers']}")
         if state["loader"] is not None:

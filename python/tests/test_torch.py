@@ -34,6 +34,15 @@ def test_a_tensor_keeps_its_memory():
     assert int(kept[0][0]) == 7
 
 
+def test_scalars_of_all_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    names = ["uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64", "bool"]
+    names += ["uint64"] * hasattr(torch, "uint64")
+    values = {name: np.array([1, 0], name) for name in names} | {"bfloat16": np.array([1, 0], ml_dtypes.bfloat16)}
+    first = next(iter(hp.Loader(hp.from_tensor_slices(values), format="torch")))
+    assert {name: (str(one.dtype), one.shape, one.item()) for name, one in first.items()} == {name: (f"torch.{name}", (), 1) for name in values}
+
+
 def test_what_cannot_be_written_is_copied():
     rows = np.zeros((3, 100), np.uint8)
     first = next(hp.Loader(hp.from_tensor_slices(rows), format="torch").flat())
