@@ -20,15 +20,16 @@ MADE = "# Written by tools/python_stubs.py.\n"
 
 # The type of an argument, by its name.
 TYPES = {
-    "int": """acceptable_fraction batch_size bits bucket_batch_size buckets buffer_size cardinality channels coefficients count cycle_length
+    "int": """acceptable_fraction axis batch_size bits bucket_batch_size buckets buffer_size cardinality channels coefficients count cycle_length
         block_length desired_channels desired_samples disk fft first_sample footer_bytes frequency_masks frequency_width give_up_after
         header_bytes hop hop_bytes index magnitude max_channels max_elements max_errors max_held max_memory max_padded max_pixels max_scans
         max_sequences_per_bin max_size max_values mels memory min_area num_classes num_magnitude_bins num_ops num_output_channels
         num_packing_bins num_parallel_reads num_shards rank record_bytes sample_rate samples seed shift skip_header_lines stride threads
-        time_masks time_width width window window_length window_size world_size groups limit from to x y""",
+        time_masks time_width width window window_length window_size world_size groups limit from to x y
+        start stop step""",
     "float": """alpha angle beta brightness_factor contrast_factor distortion_scale floor gain gamma high_hz high_snr_db hue_factor low_hz
         low_snr_db max_error_share max_padded_seconds p peak power pre_emphasis rate rolloff saturation_factor sharpness_factor stddev
-        threshold top_db value start stop step""",
+        threshold top_db value""",
     "bool": """allow_empty allow_missing antialias append apply_exif_orientation compare_times deterministic drop_last drop_remainder
         equal_areas expand fancy_upscaling header lenient little_endian log_warning mels_first no_padding pad_if_needed pad
         pad_to_bucket_boundary random_value remove_mean replacement rerandomize_each_iteration reshuffle_each_iteration shuffle skip_bom
@@ -40,15 +41,17 @@ TYPES = {
     "Paths": "paths",
     "str | Expression": "class_function cost_func element_length_func key_func predicate size_func",
     "float | Sequence[float]": """brightness contrast db degrees factor fill hue kernel_size mask_fill mean padding saturation shear sigma std
-        weights initial_dist target_dist""",
-    "Sequence[float]": "center ratio scale translate",
+        initial_dist target_dist""",
+    "Sequence[float]": "center ratio scale translate weights",
+    "Sequence[int]": "indices",
     "Sequence[Sequence[float]]": "startpoints endpoints",
-    "int | Sequence[int]": "axis bucket_boundaries bucket_batch_sizes indices size",
+    "int | Sequence[int]": "bucket_boundaries bucket_batch_sizes size",
     "Sequence[int | None]": "row_shape shape",
     "Sequence[str]": "columns extensions na_values",
     "Sequence[Kernel]": "kernels",
     "Mapping[str, Any]": "context features fields lists",
-    "Any": "length noise padded_shapes padding_values substitute",
+    "Dataset": "noise",
+    "Any": "length padded_shapes padding_values substitute",
 }
 TYPE_OF = {name: kind for kind, names in TYPES.items() for name in names.split()}
 

@@ -96,6 +96,13 @@ WRONG = {
     "hp.Loader(hp.range(3)).diagnose().cod": "attr-defined",
     "hp.FIFOQueue('ten', hp.f32)": "arg-type",
     "hp.csv('a.csv', columns=3)": "arg-type",
+    "hp.range(0, 1, 0.25)": "arg-type",
+    "hp.counter(0.5)": "arg-type",
+    "hp.range(3).enumerate(1.5)": "arg-type",
+    "hp.range(3).select(3)": "arg-type",
+    "hp.range(3).sample_weighted(1.0, 3)": "arg-type",
+    "hp.range(3).random_flip([0])": "arg-type",
+    "hp.mix_noise('hum')": "arg-type",
     "hp.Loader(hp.range(3)).stats()['wait']": "typeddict-item",
 }
 
