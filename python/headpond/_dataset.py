@@ -10,18 +10,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _core
+from ._arguments import flag, integer, integer_or, number, text
 from ._elsewhere import add_hints
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
-from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
+from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, refuse_dataset, seed_of, shown_spec
+from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ._sequence import Sequence as Elements
 
 
-def _name_of(function: Any, name: str | None) -> str:
+def _name_of(function: Any, call: str, name: str | None) -> str:
     if name is not None:
-        return name
+        return text(call, "name", name)
     if isinstance(function, functools.partial):
         return _name_of_partial(function)
     qualified = getattr(function, "__qualname__", type(function).__qualname__)
@@ -30,7 +32,7 @@ def _name_of(function: Any, name: str | None) -> str:
 
 def _name_of_partial(function: functools.partial[Any]) -> str:
     """A name made of the function and its arguments, if their text tells them from others; else none."""
-    inner = _name_of(function.func, None)
+    inner = _name_of(function.func, "", None)
     values = [*function.args, *function.keywords.values()]
     if not inner or not all(isinstance(value, (bool, int, float, str, bytes)) for value in values):
         return ""
@@ -113,7 +115,7 @@ class Dataset(Operators):
     def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
         self._core = core
         self._functions = functions
-        self._plan: str | None = None
+        self._plan_text: str | None = None
 
     # ---- What it is.
 
@@ -143,21 +145,25 @@ class Dataset(Operators):
 
     def plan(self) -> str:
         """The operators from the sources on, one a line: what a state belongs to."""
-        if self._plan is None:  # Each state_dict() asks for it.
-            self._plan = self._core.plan()
-        return self._plan
+        if self._plan_text is None:  # Each state_dict() asks for it.
+            self._plan_text = self._core.plan()
+        return self._plan_text
 
     def explain(self, *, analyze: bool = False, format: str = "text", seconds: float = 2, seed: int = 0) -> str:
         """How the engine will run it, and why: as text, json, dot, mermaid or html. `analyze`: with what a run of an epoch, at most
         `seconds` long, measured."""
-        return self._core.explain(format, analyze, seconds, seed_of(seed))
+        return self._core.explain(text("explain()", "format", format), flag("explain()", "analyze", analyze), number("explain()", "seconds", seconds),
+                                  seed_of(seed))
 
     def check(self, *, elements: int = 64, label: str | None = None, seed: int = 0, threads: int | None = None,
               memory: int | None = None, run_ahead: int | None = None) -> Check:
         """What a run will need, how well it mixes, and what is likely to be wrong, before it runs. It makes at most so many `elements`,
         evenly spread (of a stream the first ones), and up to 4,096 for `label`, a field with the class. The other options are the Loader's."""
-        return Check(self._core.check(elements=elements, label=label or "", seed=seed_of(seed), threads=-1 if threads is None else threads,
-                                      memory=memory, run_ahead=-1 if run_ahead is None else run_ahead))
+        call = "check()"
+        return Check(self._core.check(
+            elements=integer(call, "elements", elements), label=text(call, "label", label), seed=seed_of(seed),
+            threads=integer_or(call, "threads", threads, -1, bits=32), memory=None if memory is None else integer(call, "memory", memory),
+            run_ahead=integer_or(call, "run_ahead", run_ahead, -1)))
 
     def __repr__(self) -> str:
         count = self._core.cardinality() if self._core.kind == "indexed" else None
@@ -195,7 +201,7 @@ class Dataset(Operators):
     def sequence(self, *, seed: int = 0, epochs: int = 1, state: bytes | None = None) -> Elements:
         """Reads it sequentially, one element at a time, nothing made ahead: the same elements as a Loader's."""
         from ._sequence import Sequence
-        return Sequence(self, seed_of(seed), epochs, state)
+        return Sequence(self, seed_of(seed), integer("sequence()", "epochs", epochs), state)
 
     # ---- Steps.
 
@@ -248,6 +254,10 @@ class Dataset(Operators):
             return self._step("map", _without_none(kernels=[step], field=field), name)
         if not callable(step):
             raise TypeError(f"map() cannot call a {type(step).__name__}")
+        version = integer("map()", "version", version, bits=32)
+        blocking, serial = flag("map()", "blocking", blocking), flag("map()", "serial", serial)
+        if field is not None:
+            field = self._known(field)
         takes_rng = _takes_rng(step)
         function = _on_field(step, field, takes_rng) if field is not None else _with_rng(step) if takes_rng else step
         if output is None:
@@ -256,7 +266,7 @@ class Dataset(Operators):
                 output = {**self._fields(), field: output[field]}
         elif field is not None and not isinstance(output, dict):
             output = {**self._fields(), field: output}
-        called = _name_of(step, name)
+        called = _name_of(step, "map()", name)
         if called and field is not None:
             called += f" of {field}"
         cell = _Function(function, f"map({called})", serial)
@@ -276,6 +286,15 @@ class Dataset(Operators):
             raise TypeError("map() of a field: the fields have no names")
         return spec
 
+    def _known(self, field: str) -> str | None:
+        """The field, if there is one of this name; None for the only one, without a name, which is called x."""
+        if field == "x" and isinstance(self.spec, FieldSpec):
+            return None
+        known = self._fields()
+        if field not in known:
+            raise InvalidArgumentError(f"map: no field {field!r} in {', '.join(repr(one) for one in known)}")
+        return field
+
     def _result_of(self, function: Callable[..., Any], takes_rng: bool) -> Any:
         for element in self.sequence():
             given = (element, _example_rng()) if takes_rng else (element,)
@@ -287,7 +306,9 @@ class Dataset(Operators):
         """Keeps the elements for which a function or an expression is true. `serial`: as of map."""
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
-        called = _name_of(predicate, name)
+        called = _name_of(predicate, "filter()", name)
+        version = integer("filter()", "version", version, bits=32)
+        blocking, serial = flag("filter()", "blocking", blocking), flag("filter()", "serial", serial)
         cell = _Function(predicate, f"filter({called})", serial)
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
@@ -312,7 +333,7 @@ class Dataset(Operators):
                 break
             else:
                 raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
-        called = _name_of(function, name)
+        called = _name_of(function, f"{op}()", name)
         cell = _Function(function, f"{op}({called})")
         inputs = [("", self._core)]
         made = _core.build(op, args, called, inputs, cell, plain_spec(output), kind)
@@ -337,7 +358,13 @@ class Dataset(Operators):
         return _core.save(self._core, os.fspath(path), threads, seed)
 
     def _step(self, op: str, args: dict[str, Any], name: str | None) -> Dataset:
-        return Dataset(_core.build(op, plain(args), name or "", [("", self._core)]), self._functions)
+        used = [one for kernel in args.get("kernels", ()) for one in kernel.datasets()]
+        made = _core.build(op, plain(args), text(f"{op}()", "name", name), [("", self._core)], chains=[(one._plan(), one._core) for one in used])
+        return Dataset(made, (*self._functions, *_functions_of(used)))
+
+    def _plan(self) -> str:
+        """As an option of a kernel: the name of a chain."""
+        return f"dataset {id(self)}"
 
 
 def _example_rng() -> Any:
@@ -345,11 +372,13 @@ def _example_rng() -> Any:
     return generator(bytes(16))
 
 
-def range(start: float, stop: float | None = None, step: float = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
+def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
     """start, start + step, ..., without stop; range(stop) begins at 0."""
     if stop is None:
         start, stop = 0, start
     given = {"start": start, "stop": stop, "step": step}
+    for name, value in given.items():
+        refuse_dataset("range", name, value)
     return Dataset(_core.build("range", plain(given | ({} if output_type is None else {"output_type": output_type})), "", []))
 
 
@@ -400,9 +429,10 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     """The elements of make(epoch), an iterable, which gives the same ones each time. `spec`: as Dataset.spec has it, for example
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
-    called = _name_of(make, name)
+    called = _name_of(make, "from_generator()", name)
     made = _Function(make, f"from_generator({called})")
     sought = None if seek is None else _Function(seek, f"seek({called})")
+    version, blocking = integer("from_generator()", "version", version, bits=32), flag("from_generator()", "blocking", blocking)
     core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
     return Dataset(core, (made,) if sought is None else (made, sought))
 
@@ -426,7 +456,7 @@ def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str
     if isinstance(inputs, Dataset):
         raise TypeError(f"{op}() takes a list of datasets")
     pairs = [(str(i), core_of(one, f"{op}()")) for i, one in enumerate(inputs)]
-    return Dataset(_core.build(op, plain(_without_none(**given)), name or "", pairs), _functions_of(inputs))
+    return Dataset(_core.build(op, plain(_without_none(**given)), text(f"{op}()", "name", name), pairs), _functions_of(inputs))
 
 
 def concatenate(*inputs: Dataset) -> Dataset:

@@ -6,6 +6,7 @@ import keyword
 from . import _core
 from ._operators import dressed_as
 from ._steps import Kernel
+from ._values import refuse_dataset
 
 # What a call may give without a name, where that is not all options of the table in their order.
 POSITIONAL = {
@@ -33,6 +34,9 @@ def _maker(name, options_of_table):
         unknown = [option for option in options if option not in known]
         if unknown:
             raise TypeError(f"{name}() has no option {unknown[0]!r}; it has {', '.join(known) or 'none'}")
+        for option, value in options.items():
+            if option != "noise":
+                refuse_dataset(name, option, value)
         return Kernel(name, {known[option]: value for option, value in options.items() if value is not None})
 
     make.__doc__ = _texts.KERNELS[name]

@@ -7,14 +7,15 @@ import os
 import time
 import weakref
 from binascii import a2b_base64, b2a_base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
+from ._arguments import flag, integer
 from ._dataset import Dataset, core_of
 from ._elsewhere import add_hints
 from ._values import Path, seed_of
-from .errors import Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
+from .errors import DataLossError, Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 if TYPE_CHECKING:
     from ._stats import LoaderStats
@@ -29,9 +30,33 @@ def saved_state(epoch: int, index: int, plan: str, state: bytes) -> dict[str, An
 
 
 def state_in(saved: dict[str, Any]) -> bytes:
-    if saved.get("version") != _VERSION:
-        raise FailedPreconditionError(f"a state of version {saved.get('version')!r}, not {_VERSION}")
-    return a2b_base64(saved["state"])
+    if not isinstance(saved, Mapping) or "version" not in saved:
+        raise InvalidArgumentError("not a state: state_dict() gives a dict with version, epoch, index, plan and state")
+    if saved["version"] != _VERSION:
+        raise FailedPreconditionError(f"a state of version {saved['version']!r}, not {_VERSION}")
+    text = saved.get("state")
+    try:
+        if isinstance(text, (str, bytes)):
+            return a2b_base64(text)
+    except ValueError:
+        pass
+    raise DataLossError("the state is damaged: its entry 'state' must be a text in base64")
+
+
+_BITS = {"epochs": 64, "threads": 32, "io_threads": 32, "memory": 64, "run_ahead": 64, "world_size": 64, "rank": 64}
+_MAY_BE_NONE = {"epochs", "threads", "memory", "run_ahead", "deterministic"}
+
+
+def _checked(**given: Any) -> dict[str, Any]:
+    """Options of a Loader: integers of so many bits, the others True or False."""
+    return {name: None if value is None and name in _MAY_BE_NONE
+            else integer("Loader", name, value, bits=_BITS[name]) if name in _BITS else flag("Loader", name, value)
+            for name, value in given.items()}
+
+
+def _for_module(checked: dict[str, Any]) -> dict[str, Any]:
+    made = {name: -1 if checked[name] is None else checked[name] for name in ("threads", "run_ahead")}
+    return {**checked, **made, "io_threads": 0 if checked["threads"] == 0 else checked["io_threads"]}
 
 
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
@@ -55,7 +80,10 @@ class Loader:
         core = core_of(dataset, "Loader")
         if format not in ("numpy", "torch", "jax"):
             raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch, jax")
-        if not 0 <= rank < world_size:
+        checked = _checked(threads=threads, io_threads=io_threads, memory=memory, run_ahead=run_ahead, consumer_helps=consumer_helps,
+                           deterministic=deterministic, pin_threads=pin_threads, world_size=world_size, rank=rank)
+        epochs, pin_memory = _checked(epochs=epochs)["epochs"], flag("Loader", "pin_memory", pin_memory)
+        if not 0 <= checked["rank"] < checked["world_size"]:
             raise InvalidArgumentError(f"Loader: world_size={world_size}, rank={rank}: rank must be in [0, world_size)")
         if pin_memory and format != "torch":
             raise InvalidArgumentError(f"Loader: pin_memory=True, format={format!r}: it is for format='torch'")
@@ -73,15 +101,10 @@ class Loader:
         self._epochs = None if epochs is None or epochs < 0 else epochs
         self._shared_epochs: SharedEpochs | None = None  # Since to_torch().
         self._after_loop: int | None = None  # The epoch after that of the last loop, if nothing moved the position since.
-        self._for_workers: dict[str, Any] = {
-            "seed": seed, "threads": threads, "io_threads": io_threads, "memory": memory, "run_ahead": run_ahead,
-            "consumer_helps": consumer_helps, "deterministic": deterministic, "pin_threads": pin_threads, "world_size": world_size, "rank": rank}
+        self._for_workers: dict[str, Any] = {"seed": seed, **checked}
         self._not_for_workers = {"pin_memory": pin_memory, "quarantine": quarantine}
-        self._core = _core.Loader(
-            core, world_size=world_size, rank=rank, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), threads=-1 if threads is None else threads,
-            io_threads=0 if threads == 0 else io_threads, memory=memory, run_ahead=-1 if run_ahead is None else run_ahead,
-            consumer_helps=consumer_helps, deterministic=deterministic, quarantine=os.fspath(quarantine), pin_threads=pin_threads,
-            pinned_for=pinned_for, calls_python=bool(dataset._functions))
+        self._core = _core.Loader(core, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), quarantine=os.fspath(quarantine),
+                                  pinned_for=pinned_for, calls_python=bool(dataset._functions), **_for_module(checked))
         self._pinned: Pinned | None = None
         if pin_memory:
             from .torch import Pinned
@@ -150,7 +173,7 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """The next loop runs this epoch: all of it, or after load_state_dict() of a state in it its rest."""
-        self._core.set_epoch(epoch)
+        self._core.set_epoch(integer("set_epoch()", "epoch", epoch))
         self._moved()
 
     def __bool__(self) -> bool:

@@ -3,7 +3,7 @@
 
 from . import _core
 from ._elsewhere import refuse
-from ._values import dtype_name
+from ._values import dtype_name, refuse_dataset
 
 SOURCE, JOINS, FOLLOWS, EITHER = range(4)  # PlanInput (headpond/plan/operators/plan_operators.h).
 
@@ -25,6 +25,7 @@ def given_by_name(op, known, args, options):
     refuse(op, (name for name in options if name not in known))
     for name in known:
         _refuse_function(op, name, options.get(name))
+        refuse_dataset(op, name, options.get(name))
     # A function of another name: the module refuses the name, whatever the value is.
     return {name: True if _is_function(value) else _listed(name, value) for name, value in options.items() if value is not None}
 

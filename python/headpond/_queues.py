@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from . import _core
+from ._arguments import flag, integer, integer_or, number, text
 from ._values import DTypeLike, Shape, dtype_name, seed_of
-from .errors import CancelledError
+from .errors import CancelledError, InvalidArgumentError
 
 _Dtypes: TypeAlias = "DTypeLike | Sequence[DTypeLike]"
 _Shapes: TypeAlias = "Sequence[Shape | Sequence[int | None]] | Shape | None"
@@ -19,6 +20,19 @@ _running: weakref.WeakSet[Coordinator] = weakref.WeakSet()
 
 def _listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (list, tuple)) else [value]
+
+
+def _names(call: str, names: Any) -> list[str]:
+    return [] if names is None else [text(call, "names", one) for one in _listed(names)]
+
+
+def _watchdog(call: str, seconds: Any) -> float | None:
+    if seconds is None:
+        return None
+    made = number(call, "watchdog", seconds)
+    if not made > 0:
+        raise InvalidArgumentError(f"{call}: watchdog={seconds!r}: must be above 0; None switches it off")
+    return made
 
 
 def _shapes(shapes: Any, components: int) -> list[tuple[int | None, ...]] | None:
@@ -38,11 +52,13 @@ class Queue(_core.Queue):
                  memory_limit: int | None, watchdog: float | None, min_after_dequeue: int = 0, seed: int = 0) -> None:
         self._dtypes = [dtype_name(one) for one in _listed(dtypes)]
         self._shapes = shapes
-        super().__init__(type(self).__name__, {
-            "capacity": capacity, "dtypes": self._dtypes,
+        kind = type(self).__name__
+        super().__init__(kind, {
+            "capacity": integer(kind, "capacity", capacity), "dtypes": self._dtypes,
             "shapes": _shapes(shapes, len(self._dtypes)),
-            "names": [] if names is None else _listed(names), "shared_name": shared_name or "", "name": name or "",
-            "memory_limit": -1 if memory_limit is None else memory_limit, "watchdog": watchdog}, min_after_dequeue, seed_of(seed))
+            "names": _names(kind, names), "shared_name": text(kind, "shared_name", shared_name), "name": text(kind, "name", name),
+            "memory_limit": integer_or(kind, "memory_limit", memory_limit, -1), "watchdog": _watchdog(kind, watchdog)},
+            integer(kind, "min_after_dequeue", min_after_dequeue), seed_of(seed))
 
     def __enter__(self) -> Queue:
         return self
@@ -175,9 +191,10 @@ class StagingArea(_core.StagingArea):
 
     def __init__(self, dtypes: _Dtypes, shapes: Sequence[Shape] | None = None, names: _Names = None, shared_name: str | None = None,
                  capacity: int | None = None, memory_limit: int | None = None) -> None:
+        kind = "StagingArea"
         super().__init__([dtype_name(one) for one in _listed(dtypes)],
-                         _shapes(shapes, len(_listed(dtypes))), [] if names is None else _listed(names),
-                         -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "")
+                         _shapes(shapes, len(_listed(dtypes))), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
+                         integer_or(kind, "memory_limit", memory_limit, -1), text(kind, "shared_name", shared_name))
 
     def __repr__(self) -> str:
         return f"<headpond.StagingArea, {self.size()} elements>"
@@ -191,8 +208,10 @@ class MapStagingArea(_core.MapStagingArea):
     def __init__(self, dtypes: _Dtypes, shapes: _Shapes = None, names: _Names = None, shared_name: str | None = None,
                  ordered: bool = False, capacity: int | None = None, memory_limit: int | None = None) -> None:
         listed = [dtype_name(one) for one in _listed(dtypes)]
-        super().__init__(listed, _shapes(shapes, len(listed)), [] if names is None else _listed(names),
-                         -1 if capacity is None else capacity, -1 if memory_limit is None else memory_limit, shared_name or "", ordered)
+        kind = "MapStagingArea"
+        super().__init__(listed, _shapes(shapes, len(listed)), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
+                         integer_or(kind, "memory_limit", memory_limit, -1), text(kind, "shared_name", shared_name),
+                         flag(kind, "ordered", ordered))
 
     def __repr__(self) -> str:
         return f"<headpond.MapStagingArea, {self.size()} elements, {self.incomplete_size()} incomplete>"
@@ -212,7 +231,7 @@ class Barrier(_core.Barrier):
 
     def __init__(self, types: _Dtypes, shapes: _Shapes, shared_name: str | None = None, *, names: _Names = None) -> None:
         listed = [dtype_name(one) for one in _listed(types)]
-        super().__init__(listed, _shapes(shapes, len(listed)), [] if names is None else _listed(names), shared_name or "")
+        super().__init__(listed, _shapes(shapes, len(listed)), _names("Barrier", names), text("Barrier", "shared_name", shared_name))
 
     def take_many(self, n: int, allow_small_batch: bool = False, timeout: float | None = None,
                   stop: _core.Coordinator | None = None) -> BarrierBatch:

@@ -2,6 +2,7 @@
 """The sources of pipeline files as functions, made from the module's table. _sources.pyi has their types."""
 
 from . import _core
+from ._arguments import text
 from ._dataset import Dataset
 from ._operators import SOURCE, dressed, given_by_name, of_kind
 from ._values import paths_of, plain
@@ -16,7 +17,7 @@ def _maker(op, known):
         given = given_by_name(op, known, args, options)
         if "paths" in given:
             given["paths"] = paths_of(given["paths"])
-        return Dataset(_core.build(op, plain(given), name or "", []))
+        return Dataset(_core.build(op, plain(given), text(f"{op}()", "name", name), []))
     return dressed(make, op, known)
 
 

@@ -6,10 +6,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._values import DTypeLike, dtype_name, plain
+from ._values import DTypeLike, dtype_name, is_dataset, plain
 
 if TYPE_CHECKING:
     import numpy
+
+    from ._dataset import Dataset
 
 
 class Expression:
@@ -43,9 +45,18 @@ class Kernel:
     def _plan(self) -> dict[str, Any]:
         return {"name": self.name, **plain(self.options)}
 
+    def datasets(self) -> list[Dataset]:
+        """Those among its options, and of the kernels that it is made of."""
+        found: list[Dataset] = []
+        for value in self.options.values():
+            for one in value if isinstance(value, (list, tuple)) else (value,):
+                found += one.datasets() if isinstance(one, Kernel) else [one] if is_dataset(one) else []
+        return found
+
     def __call__(self, value: Any, *, rng: numpy.random.Generator | None = None) -> Any:
         """What it makes of one value. A kernel that draws random numbers draws those that follow from `rng`."""
-        made = _core.build("map", {"kernels": [self._plan()]}, "", [("", _core.from_tensors([("", value)]))])
+        made = _core.build("map", {"kernels": [self._plan()]}, "", [("", _core.from_tensors([("", value)]))],
+                           chains=[(one._plan(), one._core) for one in self.datasets()])
         if rng is None and made.draws:
             raise TypeError(f"hp.{self.name} draws random numbers: use it in map(), or give it rng=, a numpy.random.Generator")
         return next(_core.Sequence(made, 0 if rng is None else int(rng.integers(2**63)), 1, None, None))

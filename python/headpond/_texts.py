@@ -334,7 +334,8 @@ Options: `peak` (1).""",
 Options: `factor`, a number, or a list of the lowest and the highest one.""",
     "mix_noise": """The sound with one from `noise` added with probability `p`, at a ratio in dB that is drawn.
 
-Options: `noise`, a chain; `noise_field` (the only field of float32), `low_snr_db` (0), `high_snr_db` (20), `p` (1).""",
+Options: `noise`, a chain (in Python a dataset); `noise_field` (the only field of float32), `low_snr_db` (0),
+`high_snr_db` (20), `p` (1).""",
     "stft": """The spectrum of each window, as float32 [frames, bins, 2], real and imaginary part; [bins, frames, 2] with `mels_first`.
 
 Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate` (16000), `coefficients` (40),

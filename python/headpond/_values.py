@@ -97,6 +97,16 @@ def paths_of(given: Paths) -> list[str]:
     return [texts] if isinstance(texts, str) else texts
 
 
+def is_dataset(value: Any) -> bool:
+    """For modules that _dataset.py needs."""
+    return hasattr(value, "_core") and hasattr(value, "_functions")
+
+
+def refuse_dataset(call: str, name: str, value: Any) -> None:
+    if is_dataset(value):
+        raise TypeError(f"{call}(): {name} cannot be a Dataset")
+
+
 def plain(value: Any) -> Any:
     """An argument as pipeline files have it: numbers, texts, lists and dicts."""
     if isinstance(value, (bool, int, float)) or type(value) is str:

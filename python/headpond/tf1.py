@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _core
-from ._queues import Coordinator, _Dtypes, _listed, _Names, _Shapes, _shapes
+from ._arguments import flag, integer, text
+from ._queues import Coordinator, _Dtypes, _listed, _Names, _names, _Shapes, _shapes
 from ._values import Path, dtype_name, seed_of
 
 __all__ = [
@@ -67,15 +68,15 @@ class TextLineReader(_core.Reader):
     """The lines of texts. Key: "<name>:<line>", counted from 1."""
 
     def __init__(self, skip_header_lines: int = 0) -> None:
-        super().__init__("TextLineReader", {"skip_header_lines": skip_header_lines})
+        super().__init__("TextLineReader", {"skip_header_lines": integer("TextLineReader", "skip_header_lines", skip_header_lines)})
 
 
 class FixedLengthRecordReader(_core.Reader):
     """Records of one length. Key: "<name>:<record>", counted from 0."""
 
     def __init__(self, record_bytes: int, header_bytes: int = 0, footer_bytes: int = 0, hop_bytes: int = 0) -> None:
-        super().__init__("FixedLengthRecordReader", {
-            "record_bytes": record_bytes, "header_bytes": header_bytes, "footer_bytes": footer_bytes, "hop_bytes": hop_bytes})
+        given = {"record_bytes": record_bytes, "header_bytes": header_bytes, "footer_bytes": footer_bytes, "hop_bytes": hop_bytes}
+        super().__init__("FixedLengthRecordReader", {key: integer("FixedLengthRecordReader", key, one, least=0) for key, one in given.items()})
 
 
 def match_filenames_once(pattern: str | Sequence[str]) -> list[str]:
@@ -89,9 +90,12 @@ def match_filenames_once(pattern: str | Sequence[str]) -> list[str]:
 def _producer(make: Callable[..., Any], rows: Any, num_epochs: int | None, shuffle: bool, seed: int | None, capacity: int,
               shared_name: str | None, name: str | None, cancel_op: Callable[[], object] | None, element_shape: Any = None,
               summary_name: str | None = None) -> InputProducer:
+    who = "input producer"
     made: InputProducer = _noted(make(rows, {
-        "element_shape": element_shape, "num_epochs": num_epochs, "shuffle": shuffle, "seed": seed_of(seed or 0), "capacity": capacity,
-        "shared_name": shared_name or "", "summary_name": summary_name or "", "name": name or "", "cancel_op": cancel_op}))
+        "element_shape": element_shape, "num_epochs": None if num_epochs is None else integer(who, "num_epochs", num_epochs),
+        "shuffle": flag(who, "shuffle", shuffle), "seed": seed_of(0 if seed is None else seed), "capacity": integer(who, "capacity", capacity),
+        "shared_name": text(who, "shared_name", shared_name), "summary_name": text(who, "summary_name", summary_name),
+        "name": text(who, "name", name), "cancel_op": cancel_op}))
     return made
 
 
@@ -117,7 +121,7 @@ def string_input_producer(string_tensor: Sequence[Path], num_epochs: int | None 
 def range_input_producer(limit: int, num_epochs: int | None = None, shuffle: bool = True, seed: int | None = None, capacity: int = 32,
                          shared_name: str | None = None, name: str | None = None) -> InputProducer:
     """The numbers 0, ..., limit - 1."""
-    return _producer(_core.range_producer, limit, num_epochs, shuffle, seed, capacity, shared_name, name, None)
+    return _producer(_core.range_producer, integer("range_input_producer", "limit", limit), num_epochs, shuffle, seed, capacity, shared_name, name, None)
 
 
 def slice_input_producer(tensor_list: Sequence[Any] | Mapping[str, Any], num_epochs: int | None = None, shuffle: bool = True,
@@ -148,8 +152,11 @@ _Source = "Callable[[], Any] | InputProducer"
 def _batcher(sources: Sequence[Any], joins: bool, shuffles: bool, keep_input: Any, dtypes: Any, shapes: Any, names: Any,
              shared_name: str | None, name: str | None, **options: Any) -> Batcher:
     listed = [dtype_name(one) for one in _listed(dtypes)]
-    given = {"dtypes": listed, "shapes": _shapes(shapes, len(listed)), "names": [] if names is None else _listed(names),
-             "shared_name": shared_name or "", "name": name or "", "num_threads": 1, **options}
+    flags = ("enqueue_many", "dynamic_pad", "allow_smaller_final_batch")
+    checked = {key: flag("batch", key, one) if key in flags else one if key == "seed" else integer("batch", key, one)
+               for key, one in options.items()}
+    given = {"dtypes": listed, "shapes": _shapes(shapes, len(listed)), "names": _names("batch", names),
+             "shared_name": text("batch", "shared_name", shared_name), "name": text("batch", "name", name), "num_threads": 1, **checked}
     made: Batcher = _noted(_core.make_batcher(list(sources), given, joins, shuffles, keep_input))
     return made
 
@@ -195,7 +202,7 @@ def shuffle_batch(tensors: Any, batch_size: int, capacity: int, min_after_dequeu
                   shared_name: str | None = None, name: str | None = None, *, dtypes: _Dtypes, names: _Names = None) -> Batcher:
     """Examples in random order, in batches."""
     return _batcher([tensors], False, True, None, dtypes, shapes, names, shared_name, name, batch_size=batch_size, capacity=capacity,
-                    min_after_dequeue=min_after_dequeue, num_threads=num_threads, seed=seed_of(seed or 0), enqueue_many=enqueue_many,
+                    min_after_dequeue=min_after_dequeue, num_threads=num_threads, seed=seed_of(0 if seed is None else seed), enqueue_many=enqueue_many,
                     allow_smaller_final_batch=allow_smaller_final_batch)
 
 
@@ -205,7 +212,7 @@ def maybe_shuffle_batch(tensors: Any, batch_size: int, capacity: int, min_after_
                         dtypes: _Dtypes, names: _Names = None) -> Batcher:
     """The same, with the examples that `keep_input` keeps."""
     return _batcher([tensors], False, True, keep_input, dtypes, shapes, names, shared_name, name, batch_size=batch_size, capacity=capacity,
-                    min_after_dequeue=min_after_dequeue, num_threads=num_threads, seed=seed_of(seed or 0), enqueue_many=enqueue_many,
+                    min_after_dequeue=min_after_dequeue, num_threads=num_threads, seed=seed_of(0 if seed is None else seed), enqueue_many=enqueue_many,
                     allow_smaller_final_batch=allow_smaller_final_batch)
 
 
@@ -214,7 +221,7 @@ def shuffle_batch_join(tensors_list: Sequence[Any], batch_size: int, capacity: i
                        shared_name: str | None = None, name: str | None = None, *, dtypes: _Dtypes, names: _Names = None) -> Batcher:
     """The same from several functions, each with a thread of its own."""
     return _batcher(tensors_list, True, True, None, dtypes, shapes, names, shared_name, name, batch_size=batch_size, capacity=capacity,
-                    min_after_dequeue=min_after_dequeue, seed=seed_of(seed or 0), enqueue_many=enqueue_many,
+                    min_after_dequeue=min_after_dequeue, seed=seed_of(0 if seed is None else seed), enqueue_many=enqueue_many,
                     allow_smaller_final_batch=allow_smaller_final_batch)
 
 
@@ -224,5 +231,5 @@ def maybe_shuffle_batch_join(tensors_list: Sequence[Any], batch_size: int, capac
                              dtypes: _Dtypes, names: _Names = None) -> Batcher:
     """The same, with the examples that `keep_input` keeps."""
     return _batcher(tensors_list, True, True, keep_input, dtypes, shapes, names, shared_name, name, batch_size=batch_size,
-                    capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed_of(seed or 0), enqueue_many=enqueue_many,
+                    capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed_of(0 if seed is None else seed), enqueue_many=enqueue_many,
                     allow_smaller_final_batch=allow_smaller_final_batch)

@@ -63,6 +63,19 @@ plan::PlanValue to_plan(nb::handle value) {
   return made;
 }
 
+plan::PlanTable arguments_of(const std::string& op, nb::handle args) {
+  plan::PlanTable all;
+  for (auto [key, one] : nb::borrow<nb::dict>(args)) {
+    const std::string name = text_of(key);
+    try {
+      all.emplace_back(name, to_plan(one));
+    } catch (const Exception& error) {
+      refuse_argument(fmt::format("{}: {} is {}", op, name, error.error().message()));
+    }
+  }
+  return all;
+}
+
 // What a function took so far, in all threads.
 struct Account {
   std::atomic<int64_t> calls = 0, lock_wait_ns = 0, function_ns = 0;
@@ -184,6 +197,8 @@ nb::object called(const OwnedFunction& function, const nb::object& argument, Ran
 // What a function of map gave, if it gave anything.
 nb::handle returned(nb::handle result) {
   if (result.is_none()) refuse_argument("the function returned None: is a return missing?");
+  if ((nb::isinstance<nb::dict>(result) || nb::isinstance<nb::tuple>(result)) && nb::len(result) == 0)
+    refuse_argument("the function returned no fields");
   return result;
 }
 
@@ -194,6 +209,7 @@ MapOptions map_options(const std::string& name, int version, bool blocking, Spec
 Dataset map_function(const Dataset& input, nb::object function, const std::string& name, int version, bool blocking,
                      bool random, nb::handle output) {
   const Spec spec = to_spec(output);
+  if (spec.empty()) refuse_argument("map: output= has no fields");
   const auto keys = std::make_shared<const Keys>(input.spec());
   const OwnedFunction held(function);
   const MapOptions options = map_options(name, version, blocking, spec);
@@ -305,8 +321,8 @@ std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb:
 
 Dataset built(const std::string& op, nb::handle args, const std::string& name,
               const std::vector<std::pair<std::string, Dataset>>& inputs, std::optional<nb::object> nested,
-              nb::handle output, const std::string& kind) {
-  plan::StepCall call{.op = op, .args = *to_plan(args).as<plan::PlanTable>(), .name = name, .inputs = inputs};
+              nb::handle output, const std::string& kind, const std::vector<std::pair<std::string, Dataset>>& chains) {
+  plan::StepCall call{.op = op, .args = arguments_of(op, args), .name = name, .inputs = inputs, .chains = chains};
   if (nested) call.nested = nested_of(inputs.at(0).second, *nested);
   if (!output.is_none()) call.nested_output = to_spec(output);
   const auto* const named = std::find(std::begin(kKinds), std::end(kKinds), kind);
@@ -503,7 +519,8 @@ void add_functions(nb::module_& module) {
   module.def("operators", operators, nb::sig("def operators() -> list[tuple[str, int, list[str]]]"));
   module.def("kernels", kernels, nb::sig("def kernels() -> list[tuple[str, list[str]]]"));
   module.def("build", built, nb::arg("op"), nb::arg("args"), nb::arg("name"), nb::arg("inputs"),
-             nb::arg("nested") = nb::none(), nb::arg("output").none() = nb::none(), nb::arg("kind") = "");
+             nb::arg("nested") = nb::none(), nb::arg("output").none() = nb::none(), nb::arg("kind") = "",
+             nb::arg("chains") = nb::tuple());
   module.def("read_plan", [](const std::string& path) {
     const WithoutLock released;
     const plan::PlanFile file = plan::read_plan_file(path);

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments as the module takes them, NumPy's scalars among them. One of another type is a TypeError that names it."""
+
+from __future__ import annotations
+
+from operator import index
+from typing import Any
+
+from .errors import InvalidArgumentError
+
+
+def integer(call: str, name: str, value: Any, *, bits: int = 64, least: int | None = None) -> int:
+    """An integer of so many bits, and not below `least`."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise TypeError(f"{call}: {name}={value!r}: must be an integer") from None
+    if not (-2**(bits - 1) if least is None else least) <= number < 2**(bits - 1):
+        raise InvalidArgumentError(f"{call}: {name}={number}: must be in [{f'-2**{bits - 1}' if least is None else least}, 2**{bits - 1})")
+    return number
+
+
+def integer_or(call: str, name: str, value: Any, default: int, *, bits: int = 64) -> int:
+    """`default` for None."""
+    return default if value is None else integer(call, name, value, bits=bits)
+
+
+def number(call: str, name: str, value: Any) -> float:
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except TypeError:
+        pass
+    raise TypeError(f"{call}: {name}={value!r}: must be a number")
+
+
+def flag(call: str, name: str, value: Any) -> bool:
+    if isinstance(value, bool) or (type(value).__module__ == "numpy" and type(value).__name__ in ("bool", "bool_")):
+        return bool(value)
+    raise TypeError(f"{call}: {name}={value!r}: must be True or False")
+
+
+def text(call: str, name: str, value: Any) -> str:
+    """"" for None."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    raise TypeError(f"{call}: {name}={value!r}: must be a text")

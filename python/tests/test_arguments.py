@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arguments of a wrong type are refused by name; NumPy's scalars are taken where Python's are."""
+import numpy as np
+import pytest
+
+import headpond as hp
+
+tf1 = hp.tf1
+
+
+def identity(x):
+    return x
+
+
+def loader(**given):
+    return hp.Loader(hp.range(3), **given)
+
+
+TYPES = {
+    "FIFOQueue: capacity='3': must be an integer": lambda: hp.FIFOQueue("3", ["float32"]),
+    "FIFOQueue: capacity=None: must be an integer": lambda: hp.FIFOQueue(None, ["float32"]),
+    "FIFOQueue: memory_limit=1000000.0: must be an integer": lambda: hp.FIFOQueue(3, ["float32"], memory_limit=1e6),
+    "FIFOQueue: name=1: must be a text": lambda: hp.FIFOQueue(3, ["float32"], name=1),
+    "FIFOQueue: names=1: must be a text": lambda: hp.FIFOQueue(3, ["float32"], names=1),
+    "FIFOQueue: watchdog='3': must be a number": lambda: hp.FIFOQueue(3, ["float32"], watchdog="3"),
+    "RandomShuffleQueue: min_after_dequeue='1': must be an integer": lambda: hp.RandomShuffleQueue(3, "1", ["float32"]),
+    "StagingArea: capacity='3': must be an integer": lambda: hp.StagingArea(["float32"], capacity="3"),
+    "MapStagingArea: ordered=0: must be True or False": lambda: hp.MapStagingArea(["float32"], ordered=0),
+    "Barrier: shared_name=3: must be a text": lambda: hp.Barrier(["float32"], [()], shared_name=3),
+    "input producer: shuffle=0: must be True or False": lambda: tf1.string_input_producer(["a"], shuffle=0),
+    "input producer: num_epochs=1.0: must be an integer": lambda: tf1.string_input_producer(["a"], num_epochs=1.0),
+    "range_input_producer: limit='3': must be an integer": lambda: tf1.range_input_producer("3"),
+    "batch: batch_size=None: must be an integer": lambda: tf1.batch(lambda: 1, batch_size=None, dtypes="int64"),
+    "batch: dynamic_pad=None: must be True or False": lambda: tf1.batch(lambda: 1, batch_size=1, dtypes="int64", dynamic_pad=None),
+    "TextLineReader: skip_header_lines='1': must be an integer": lambda: tf1.TextLineReader("1"),
+    "FixedLengthRecordReader: record_bytes='1': must be an integer": lambda: tf1.FixedLengthRecordReader("1"),
+    "Loader: threads='4': must be an integer": lambda: loader(threads="4"),
+    "Loader: epochs=1.5: must be an integer": lambda: loader(epochs=1.5),
+    "Loader: epochs='3': must be an integer": lambda: loader(epochs="3"),
+    "Loader: rank=None: must be an integer": lambda: loader(rank=None),
+    "Loader: deterministic=0: must be True or False": lambda: loader(deterministic=0),
+    "set_epoch(): epoch='3': must be an integer": lambda: loader(epochs=5).set_epoch("3"),
+    "map(): name=3: must be a text": lambda: hp.range(3).map(identity, name=3),
+    "filter(): name=3: must be a text": lambda: hp.range(3).filter(identity, name=3),
+    "map(): version='1': must be an integer": lambda: hp.range(3).map(identity, version="1"),
+    "map(): blocking=1: must be True or False": lambda: hp.range(3).map(identity, blocking=1),
+    "map(): serial=1: must be True or False": lambda: hp.range(3).map(identity, serial=1),
+    "shuffle(): name=3: must be a text": lambda: hp.range(3).shuffle(name=3),
+    "csv(): name=3: must be a text": lambda: hp.csv("a.csv", name=3),
+    "check(): elements='3': must be an integer": lambda: hp.range(3).check(elements="3"),
+    "check(): threads=1.5: must be an integer": lambda: hp.range(3).check(threads=1.5),
+    "explain(): seconds=None: must be a number": lambda: hp.range(3).explain(analyze=True, seconds=None),
+    "sequence(): epochs='3': must be an integer": lambda: hp.range(3).sequence(epochs="3"),
+    "batch(): batch_size cannot be a Dataset": lambda: hp.range(3).batch(hp.range(2)),
+    "range(): stop cannot be a Dataset": lambda: hp.range(hp.range(3)),
+    "gain_db(): db cannot be a Dataset": lambda: hp.gain_db(hp.range(3))}
+
+
+@pytest.mark.parametrize("message", TYPES)
+def test_a_wrong_type_names_the_argument(message):
+    with pytest.raises(TypeError) as caught:
+        TYPES[message]()
+    assert str(caught.value) == message
+
+
+RANGES = {
+    "FIFOQueue: capacity=1180591620717411303424: must be in": lambda: hp.FIFOQueue(2**70, ["float32"]),
+    "FIFOQueue: watchdog=-1: must be above 0; None switches it off": lambda: hp.FIFOQueue(3, ["float32"], watchdog=-1),
+    "FIFOQueue: watchdog=nan: must be above 0": lambda: hp.FIFOQueue(3, ["float32"], watchdog=float("nan")),
+    "a dimension of a shape is an integer or None, not 'a'": lambda: hp.FIFOQueue(3, ["float32"], [("a",)]),
+    "FixedLengthRecordReader: header_bytes=-1: must be in": lambda: tf1.FixedLengthRecordReader(1, -1),
+    "Loader: threads=1099511627776: must be in": lambda: loader(threads=2**40),
+    "batch: batch_size is an integer that 64 bits cannot hold": lambda: hp.range(3).batch(2**63),
+    "timeout is not a number": lambda: hp.FIFOQueue(3, ["float32"]).dequeue(timeout=float("nan")),
+    "the function returned no fields": lambda: hp.range(3).map(lambda x: {}),
+    r"map: output= has no fields": lambda: hp.range(3).map(lambda x: {}, output={})}
+
+
+@pytest.mark.parametrize("message", RANGES)
+def test_a_value_out_of_range_names_the_argument(message):
+    with pytest.raises(hp.InvalidArgumentError, match=message):
+        RANGES[message]()
+
+
+def test_scalars_of_numpy_are_arguments():
+    with hp.Loader(hp.range(4).batch(np.int64(2)), threads=np.int32(1), epochs=np.int64(1), consumer_helps=np.True_, deterministic=np.bool_(True)) as batches:
+        assert [one.tolist() for one in batches] == [[0, 1], [2, 3]]
+    queue = hp.FIFOQueue(np.int64(3), ["int64"], memory_limit=np.int64(100), shapes=[()], watchdog=np.float32(3))
+    queue.enqueue(np.int64(1), timeout=np.float64(1))
+    assert queue.dequeue() == 1 and queue.capacity == 3
+    assert tf1.range_input_producer(np.int64(3), shuffle=np.False_, num_epochs=np.int32(1)) is not None
+
+
+def test_what_is_no_state_is_told_so():
+    for saves in (hp.Loader(hp.range(3)), hp.range(3).sequence()):
+        saved = saves.state_dict()
+        for none in (None, [], {}, {"state": saved["state"]}):
+            with pytest.raises(hp.InvalidArgumentError, match=r"not a state: state_dict\(\) gives a dict"):
+                saves.load_state_dict(none)
+        for damaged in (None, 3, "a", "\xe9"):
+            with pytest.raises(hp.DataLossError, match="the state is damaged"):
+                saves.load_state_dict({**saved, "state": damaged})
+        with pytest.raises(hp.DataLossError, match="the state is damaged"):
+            saves.load_state_dict({"version": 1})
+        saves.load_state_dict(saved)
+
+
+def test_a_function_of_a_field_that_is_not_there():
+    named = hp.zip(a=hp.range(3), b=hp.range(3))
+    for step in (identity, hp.invert()):
+        with pytest.raises(hp.InvalidArgumentError, match="'c'"):
+            named.map("c", step)
+    with pytest.raises(hp.InvalidArgumentError, match="map: no field 'c' in 'a', 'b'"):
+        named.map("c", identity, output=hp.i64)
+    for bare, field in ((hp.range(3), "y"), (hp.zip(hp.range(3), hp.range(3)), "x")):
+        with pytest.raises(TypeError, match="the fields have no names"):
+            bare.map(field, identity)
+
+
+def test_a_field_without_a_name_is_called_x():
+    assert list(hp.range(3).map("x", lambda x: x + 1).sequence()) == [1, 2, 3]
+    assert list(hp.range(3).map("x", lambda x, rng: x + 1, lambda x: 2 * x, output=hp.i64).sequence()) == [2, 4, 6]
+
+
+def test_inputs_without_names_stay_so():
+    assert list(hp.interleave([hp.range(2), hp.range(5, 7)]).sequence()) == [0, 5, 1, 6]
+    pairs = hp.zip(hp.range(2), hp.range(2))
+    assert list(hp.interleave([pairs, pairs]).sequence()) == [(0, 0), (0, 0), (1, 1), (1, 1)]
+    assert next(hp.interleave([hp.zip(x=hp.range(2)), hp.range(2)]).sequence()) == {"x": 0}
+
+
+def test_noise_is_a_dataset():
+    sounds = hp.from_tensor_slices({"x": np.ones((4, 800), np.float32)})
+    noises = hp.from_tensor_slices({"n": np.random.default_rng(1).normal(size=(3, 800)).astype(np.float32)})
+    by_function = noises.map("n", lambda n: -n)
+    mixed = sounds.map("x", hp.mix_noise(noises, low_snr_db=5, high_snr_db=5))
+    changed = [np.abs(one["x"] - 1).max() > 0.1 for one in mixed.sequence()]
+    assert changed == [True] * 4
+    first = next(sounds.map("x", hp.mix_noise(noises), hp.random_apply([hp.mix_noise(by_function)], 0.5)).sequence())
+    assert first["x"].shape == (800,)
+    del by_function
+    again = [one["x"] for one in hp.Loader(mixed)]
+    assert all(np.array_equal(one, other["x"]) for one, other in zip(again, mixed.sequence()))
+    one = hp.mix_noise(noises)(np.ones(800, np.float32), rng=np.random.default_rng(3))
+    assert one.shape == (800,)
+    with pytest.raises(hp.InvalidArgumentError, match="noise"):
+        sounds.map("x", hp.mix_noise(hp.range(3)))
