@@ -9,7 +9,7 @@ namespace headpond::cli {
 
 /// To be called first. From now on, also in a program that takes the place of this one: SIGUSR2 does nothing, unless it
 /// asks a RunLog that is open for its timeline (docs/monitoring.md); stdin, stdout and stderr that are closed stay so,
-/// whatever is opened, so that their use is an error.
+/// whatever is opened, so that reading or writing them is an error.
 void prepare_process();
 
 /// Returns the exit code. `arguments` has no program name.

@@ -61,7 +61,7 @@ class Session {
 
   /// Prints a line to stdout, or to stderr if the JSON object goes to stdout; prints nothing under --quiet.
   void say(std::string_view line) const;
-  /// The first error of say() on stdout; on stderr none counts. Only at the end.
+  /// The first error of say() so far on stdout; on stderr none counts.
   Result<void> all_was_said() const HEADPOND_EXCLUDES(mu_);
   /// For a verb that prints elements: the stream that say() uses.
   TextOutput element_output() const;

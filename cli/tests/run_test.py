@@ -209,6 +209,9 @@ class Run(PlanCase):
         found = self.json_of(self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--json").stdout, "headpond.run/1")
         self.assertEqual((found["entries"], found["readable"], found["of_other_pipelines"]), (5, 5, 5))
         self.expect(1, "run", "plan.toml", "--replay", "nowhere")
+        for option in ("state-in", "state-out", "order-out", "quarantine"):
+            self.assertIn("--replay takes no ", self.expect(2, "run", "plan.toml", "--replay", "bad.jsonl", f"--{option}", "other").stderr)
+        self.assertFalse((self.folder / "other").exists())
 
     def test_bad_elements_end_a_run_that_has_too_many(self):
         for args, word in (({"max_errors": 3}, "4 elements failed"), ({"max_error_share": 0.1, "window": 10}, "max_error_share")):

@@ -324,8 +324,7 @@ Result<Report> run(Session& session, const RunFlags& flags) {
                     !flags.quarantine.empty();
   if (!flags.replay.empty() && runs) {
     throw Exception(Error(ErrorKind::InvalidArgument,
-                          "--replay runs nothing, so it takes no --digest, --state-in, --state-out, --order-out or "
-                          "--quarantine"));
+                          "--replay takes no --digest, --state-in, --state-out, --order-out or --quarantine"));
   }
   const plan::PlanFile plan = plan::read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);

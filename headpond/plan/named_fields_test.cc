@@ -68,7 +68,7 @@ TEST(NamedFields, APlanMayBeginOrEndToNameItsFields) {
 }
 
 TEST(NamedFields, InputsStayUnnamedIfNoneHasNames) {
-  const Dataset one = range(3), pair = range(3) | enumerate();
+  const Dataset one = range(3), pair = zip({range(3), range(3)});
   const std::vector<std::pair<std::string, Dataset>> bare = {{"a", one}, {"b", one}}, pairs = {{"a", pair}},
                                                      mixed = {{"a", one}, {"b", renamed(one, {"x"})}};
   EXPECT_EQ(alike(bare)[1].node(), one.node());

@@ -20,7 +20,7 @@ struct StepCall {
   std::string name = "";
   /// For an operator that follows another one: that one, without a name. For one that joins: its inputs by name.
   std::vector<std::pair<std::string, Dataset>> inputs = {};
-  /// Those that arguments name as chains, as mix_noise's `noise` does.
+  /// Datasets that arguments name as chains do, as mix_noise's `noise` does.
   std::vector<std::pair<std::string, Dataset>> chains = {};
   /// Instead of the argument `chain`: the dataset of an element.
   std::function<Dataset(const Element&)> nested = {};

@@ -27,9 +27,11 @@ def integer_or(call: str, name: str, value: Any, default: int, *, bits: int = 64
 
 def number(call: str, name: str, value: Any) -> float:
     try:
-        if not isinstance(value, (str, bytes)):
+        if not isinstance(value, (str, bytes, bytearray)):
             return float(value)
-    except TypeError:
+    except OverflowError:
+        raise InvalidArgumentError(f"{call}: {name}: a number beyond those of float") from None
+    except (TypeError, ValueError):
         pass
     raise TypeError(f"{call}: {name}={value!r}: must be a number")
 

@@ -54,11 +54,16 @@ def _refuse_unknown(columns: Sequence[str] | None, files: list[tuple[str, Any]])
     """A column may be a part of one, as "a.b" is."""
     if isinstance(columns, str):
         raise TypeError(f"parquet: columns={columns!r}: must be a list of names")
+    before = None
     for path, metadata in files if columns is not None else ():
         schema = metadata.schema
-        leaves = [schema.column(i).path for i in builtins.range(metadata.num_columns)]
+        if before is not None and schema.equals(before):
+            continue
+        before = schema
+        parts = [schema.column(i).path.split(".") for i in builtins.range(metadata.num_columns)]
+        there = {".".join(one[:k]) for one in parts for k in builtins.range(1, len(one) + 1)}
         for name in columns or ():
-            if not any(leaf == name or leaf.startswith(f"{name}.") for leaf in leaves):
+            if name not in there:
                 known = ", ".join(repr(one) for one in schema.to_arrow_schema().names)
                 raise InvalidArgumentError(f"parquet: no column {name!r} in {path}: it has {known}")
 

@@ -456,6 +456,8 @@ def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str
     if isinstance(inputs, Dataset):
         raise TypeError(f"{op}() takes a list of datasets")
     pairs = [(str(i), core_of(one, f"{op}()")) for i, one in enumerate(inputs)]
+    for key, value in given.items():
+        refuse_dataset(f"{op}()", key, value)
     return Dataset(_core.build(op, plain(_without_none(**given)), text(f"{op}()", "name", name), pairs), _functions_of(inputs))
 
 

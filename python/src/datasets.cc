@@ -197,9 +197,14 @@ nb::object called(const OwnedFunction& function, const nb::object& argument, Ran
 // What a function of map gave, if it gave anything.
 nb::handle returned(nb::handle result) {
   if (result.is_none()) refuse_argument("the function returned None: is a return missing?");
-  if ((nb::isinstance<nb::dict>(result) || nb::isinstance<nb::tuple>(result)) && nb::len(result) == 0)
-    refuse_argument("the function returned no fields");
   return result;
+}
+
+// The same where its fields follow from it. An empty tuple is an empty list for one field that is known.
+nb::handle first_returned(nb::handle result) {
+  const bool has_fields = nb::isinstance<nb::dict>(result) || nb::isinstance<nb::tuple>(result);
+  if (has_fields && nb::len(result) == 0) refuse_argument("the function returned no fields");
+  return returned(result);
 }
 
 MapOptions map_options(const std::string& name, int version, bool blocking, Spec output) {
@@ -535,7 +540,7 @@ void add_functions(nb::module_& module) {
   module.def("map", map_function);
   module.def("filter", filter_function);
   module.def(
-      "spec_of", [](nb::handle one) { return from_spec(spec_of(returned(one))); }, nb::arg("value").none(),
+      "spec_of", [](nb::handle one) { return from_spec(spec_of(first_returned(one))); }, nb::arg("value").none(),
       nb::sig(kSpecOfValue));
 }
 

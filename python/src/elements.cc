@@ -96,7 +96,7 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
     if (!has_names) refuse("a dict, and the fields have no names");
     if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
     for (const FieldSpec& field : spec) {
-      const nb::object one = value_in(value, field.name);
+      const nb::handle one = value_in(value, field.name);
       if (!one.is_valid()) refuse(fmt::format("no field '{}'", field.name));
       add(field, one);
     }
@@ -105,7 +105,8 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
   } else {
     if (!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) refuse("neither a dict nor a tuple");
     if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
-    for (size_t i = 0; i < spec.size(); ++i) add(spec[i], nb::object(value[i]));
+    for (size_t i = 0; i < spec.size(); ++i)
+      add(spec[i], PySequence_Fast_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i)));
   }
   return made;
 }
@@ -133,10 +134,10 @@ Spec spec_of(nb::handle value) {
   return spec;
 }
 
-nb::object value_in(nb::handle dict, const std::string& name) {
+nb::handle value_in(nb::handle dict, const std::string& name) {
   PyObject* const found = PyDict_GetItemWithError(dict.ptr(), to_text(name).ptr());
   if (found == nullptr && PyErr_Occurred() != nullptr) throw nb::python_error();
-  return nb::borrow(found);
+  return found;
 }
 
 nb::object to_text(const std::string& text) {

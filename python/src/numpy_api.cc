@@ -244,11 +244,21 @@ bool becomes_infinite(PyArrayObject* array, DType want) {
                      [end](double one) { return std::isfinite(one) && std::abs(one) >= end; });
 }
 
-// Between int64 and uint64, which have the same bits: one that only one of them holds.
-bool changes_sign(const nb::object& made, DType has, DType want) {
-  const bool same_bits = (has == DType::i64 && want == DType::u64) || (has == DType::u64 && want == DType::i64);
-  const std::span<const int64_t> values = same_bits ? values_of<int64_t>(made) : std::span<const int64_t>();
+bool is_unsigned(DType dtype) {
+  return dtype == DType::u8 || dtype == DType::u16 || dtype == DType::u32 || dtype == DType::u64;
+}
+
+// Of an integer dtype with a sign: a number below 0, which has the bits of another one without a sign.
+bool any_negative(PyArrayObject* array, DType dtype) {
+  if (is_unsigned(dtype)) return false;
+  const nb::object all = carray(array, DType::i64);
+  const std::span<const int64_t> values = values_of<int64_t>(all);
   return std::any_of(values.begin(), values.end(), [](int64_t one) { return one < 0; });
+}
+
+// Whether numbers are others with a sign than without one.
+bool changes_sign(PyArrayObject* array, PyArrayObject* made, DType has, DType want) {
+  return is_unsigned(has) != is_unsigned(want) && (any_negative(array, has) || any_negative(made, want));
 }
 
 // Numbers that are no array, as `want`, if that keeps them: integers as any number, floats as float32 too.
@@ -258,13 +268,14 @@ nb::object converted(PyArrayObject* array, DType has, DType want) {
   if (!is_empty && (has == DType::boolean || want == DType::boolean || (is_float && !to_float)))
     refuse_value(fmt::format("{} where {} is needed", name(has), name(want)));
   const auto refuse = [&] { refuse_value(fmt::format("a number that {} cannot hold", name(want))); };
-  if (is_float && becomes_infinite(array, want)) refuse();
+  if (to_float && becomes_infinite(array, want)) refuse();
   nb::object made = carray(array, want);
   if (!is_float) {
-    const nb::object back = carray(reinterpret_cast<PyArrayObject*>(made.ptr()), has);
+    auto* const made_array = reinterpret_cast<PyArrayObject*>(made.ptr());
+    const nb::object back = carray(made_array, has);
     const nb::object same =
         nb::module_::import_("numpy").attr("array_equal")(back, nb::handle(reinterpret_cast<PyObject*>(array)));
-    if (!nb::cast<bool>(same) || changes_sign(made, has, want)) refuse();
+    if (!nb::cast<bool>(same) || (!to_float && changes_sign(array, made_array, has, want))) refuse();
   }
   return made;
 }

@@ -270,8 +270,9 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
 /// Of a value whose fields are not known: their names, dtypes and ranks; dimensions are unknown.
 Spec spec_of(nb::handle value);
 
-/// What a dict has for a field; an invalid object if it has none.
-nb::object value_in(nb::handle dict, const std::string& name);
+/// What a dict has for a field, without a reference of its own, by which a value counts as its own no longer; an
+/// invalid handle if it has none.
+nb::handle value_in(nb::handle dict, const std::string& name);
 /// A text, which may be the name of a file or a field in any encoding.
 nb::object to_text(const std::string& text);
 /// The text, or the bytes of a name that the system gave. Throws Exception(InvalidArgument) for another type.

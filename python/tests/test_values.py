@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Python's numbers, texts and lists as tensors: what cannot be kept is refused."""
+import gc
+import time
+import weakref
+
 import numpy as np
 import pytest
 
@@ -64,6 +68,33 @@ def test_numbers_among_texts_are_refused(mixed):
     for make in (hp.from_tensor_slices, hp.from_tensors, lambda value: hp.make_example({"v": value})):
         with pytest.raises(hp.InvalidArgumentError, match="objects must be bytes or str"):
             make(mixed)
+
+
+@pytest.mark.parametrize("dtype, value", [("uint32", [np.int32(-1)]), ("uint64", [np.int32(-1)]), ("uint8", [np.int8(-1)]),
+                                          ("int32", [np.uint32(2**31)]), ("float16", [-2**63]), ("float16", [70_000])])
+def test_numbers_of_another_sign_or_size_are_refused(dtype, value):
+    with pytest.raises(hp.InvalidArgumentError, match=f"a number that {dtype} cannot hold"):
+        only(hp.range(1).map(lambda x: value, output=(dtype, (1,))))
+
+
+@pytest.mark.parametrize("wrap", [lambda big: big, lambda big: {"x": big}, lambda big: (big,)], ids=["value", "dict", "tuple"])
+def test_an_array_that_is_the_functions_own_is_not_copied(wrap):
+    made = []
+
+    def function(x):
+        big = np.ones(100_000, np.float32)
+        made.append(weakref.ref(big))
+        return wrap(big)
+
+    field = ("float32", (None,))
+    kept = next(iter(hp.Loader(hp.range(1).map(function, output={"x": field} if isinstance(wrap(0), dict) else field))))
+    assert kept is not None and made[-1]() is not None, "the element has its memory"
+    del kept
+    until = time.monotonic() + 20
+    while made[-1]() is not None and time.monotonic() < until:  # Its memory may be let go by another thread.
+        time.sleep(0.01)
+        gc.collect()
+    assert made[-1]() is None
 
 
 def test_an_empty_list_is_a_field_of_texts():

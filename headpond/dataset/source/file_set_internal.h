@@ -122,7 +122,7 @@ class FileSet {
   /// For a while after an error the same one is thrown at once. REQUIRES: listing() was called; n is less than its
   /// files.
   Opened file(size_t n) const;
-  /// Null if file n is not open, or would not stay so.
+  /// Null if file n is not open, or may be closed later.
   const SourceFile* opened(size_t n) const {
     return open_ != nullptr ? open_[n].load(std::memory_order_acquire) : nullptr;
   }

@@ -21,8 +21,8 @@ inline constexpr size_t kPrefetched = 16;
 class PrefetchingView {
  public:
   virtual ~PrefetchingView() = default;
-  /// Opens no file and throws nothing; does nothing where that is of no use. REQUIRES: at most kPrefetched positions,
-  /// as for View::at().
+  /// Opens no file and throws nothing: files that are not open, or that a pool may close, are passed over. REQUIRES: at
+  /// most kPrefetched positions, as for View::at().
   virtual void prefetch(std::span<const int64_t> positions) const noexcept = 0;
 };
 

@@ -123,9 +123,10 @@ void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const C
       rows > 1 ? internal::block_bytes(bytes_of(top, tried.most_values * rows)) : blocks_of(top, tried.largest);
   if (batch == 0 && tried.asked == 0) return;
   const int64_t memory = options.loader.memory ? *options.loader.memory : default_memory();
-  if (batch > memory) {
-    report.findings.push_back(fmt::format("{} takes {} bytes, more than the memory of {}: a run would be refused",
-                                          rows > 1 ? "a batch" : "an element", batch, memory));
+  const int64_t values = bytes_of(top, tried.most_values * rows);
+  if (values > memory) {
+    report.findings.push_back(fmt::format("{} has {} bytes, more than the memory of {}: a run would be refused",
+                                          rows > 1 ? "a batch" : "an element", values, memory));
   }
   const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
   report.memory.push_back({"batches that are made or ready, and the program's", ahead});
@@ -172,9 +173,9 @@ void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, Ch
   report.fill_s = tried.seconds_for(rows * (1 + ahead), beside) - tried.seconds_for(rows, beside);
 }
 
-// The operators from the source on that draw nothing and keep the order, if there are two. `tried_of` are
-// elements of `of`. Of several sources nothing is said.
-void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried_of, const Node::Ref& of,
+// The operators from the source on that draw nothing and keep the order, if there are two, and one source. `tried` are
+// elements of `tried_node`.
+void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried, const Node::Ref& tried_node,
                   const CheckOptions& options, CheckReport& report) {
   const auto has_many = [](const Node::Ref& node) { return node->facts().inputs.size() > 1; };
   if (std::any_of(nodes.begin(), nodes.end(), has_many)) return;
@@ -187,11 +188,11 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried_of, co
     ++operators;
   }
   if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
-  const Tried tried = last == of ? tried_of : internal::try_elements(last, options.loader.seed, options.elements);
+  const Tried again = last == tried_node ? tried : internal::try_elements(last, options.loader.seed, options.elements);
   const auto count = static_cast<double>(last->slots());
   report.prepared = {.op = last->title(),
-                     .bytes = last->slots() * bytes_of(*last, tried.most_values),
-                     .seconds = 1e-9 * tried.element_ns() * count / threads_of(options)};
+                     .bytes = last->slots() * bytes_of(*last, again.most_values),
+                     .seconds = 1e-9 * again.element_ns() * count / threads_of(options)};
 }
 
 bool has_below(const Node& node, Role role) {

@@ -253,8 +253,18 @@ TEST(Check, AMemoryThatIsTooSmallIsFound) {
   const auto found = [](int64_t memory) {
     return check(images(100) | batch(10), {.loader = {.memory = memory}}).findings;
   };
-  EXPECT_THAT(found(10 * 4096), Contains(HasSubstr("more than the memory of 40960: a run would be refused")));
-  EXPECT_THAT(found(1 << 20), Not(Contains(HasSubstr("more than the memory"))));
+  const auto runs = [](int64_t memory) {
+    try {
+      return Loader(images(100) | batch(10), {.memory = memory}).next().has_value();
+    } catch (const Exception&) {
+      return false;
+    }
+  };
+  const auto too_small = Contains(HasSubstr("has 40960 bytes, more than the memory of 40959: a run would be refused"));
+  EXPECT_THAT(found(40'959), too_small);
+  EXPECT_FALSE(runs(40'959));
+  EXPECT_THAT(found(40'960), Not(Contains(HasSubstr("a run would be refused"))));
+  EXPECT_TRUE(runs(40'960));
 }
 
 TEST(Check, EndsBetweenElementsWhenItIsInterrupted) {
@@ -270,6 +280,10 @@ TEST(Check, EndsBetweenElementsWhenItIsInterrupted) {
     }
     EXPECT_LE(made, 3);
   }
+  int64_t looked = 0;
+  const InterruptLook later([&looked] { return ++looked > 70; });  // The classes of labels are looked at after 64.
+  EXPECT_THROW((void)check(range(6400) | batch(32), {.label = "x"}), Exception);
+  EXPECT_EQ(looked, 71);
 }
 
 TEST(Check, AWindowThatIsTooSmallIsFound) {

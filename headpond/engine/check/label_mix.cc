@@ -7,6 +7,7 @@
 
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/check/label_mix_internal.h"
+#include "headpond/engine/check/tried_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -43,6 +44,7 @@ std::vector<ClassCounts> evenly_spread(const Node& node, size_t field, uint64_t 
   for (int64_t k = 0; k < looked_at; ++k) {
     const int64_t first = k * std::max<int64_t>(all, 1) / looked_at * batch;
     for (int64_t i = first; i < std::min(first + rows, slots); ++i) {
+      stop_if_interrupted();
       Element element;
       if (ask(*view, i, context, {}, element) != Got::value) continue;
       ++batches[static_cast<size_t>(k)][class_of(element[field])];
@@ -55,6 +57,7 @@ std::vector<ClassCounts> first_ones(const Node::Ref& node, size_t field, uint64_
   std::vector<ClassCounts> batches;
   Sequence sequence(Dataset(node), {.seed = seed});
   for (int64_t i = 0, rows = 0; i < most; ++i) {
+    stop_if_interrupted();
     const auto element = sequence.next();
     if (at_end(element)) break;
     if (!element) continue;

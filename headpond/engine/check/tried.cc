@@ -57,10 +57,6 @@ double timed(const Work& work) {
   return static_cast<double>(now_ns() - began);
 }
 
-void stop_if_interrupted() {
-  if (look_for_interrupt()) throw Exception(Error(ErrorKind::Cancelled, "check: it was interrupted"));
-}
-
 // Evenly spread over the epoch.
 Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
   Tried tried;
@@ -140,6 +136,10 @@ class Stream {
 };
 
 }  // namespace
+
+void stop_if_interrupted() {
+  if (look_for_interrupt()) throw Exception(Error(ErrorKind::Cancelled, "check: it was interrupted"));
+}
 
 void Tried::add(const Element& element) {
   int64_t values = 0, blocks = 0;

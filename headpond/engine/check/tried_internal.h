@@ -36,6 +36,9 @@ struct Tried {
 /// gives at first.
 Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count);
 
+/// Between elements: throws Exception(Cancelled) if the thread's InterruptLook says so.
+void stop_if_interrupted();
+
 /// How many elements a shuffle of a stream has read, about, when it has given so many.
 double read_for(double given, int64_t window);
 

@@ -421,8 +421,8 @@ ReorderBuffer::Done ReorderBuffer::carry_out(const Task& task, const StageTrace:
     if (queued >= 0) done.run.use.queue_ns = static_cast<double>(std::max(thread_queue_ns() - queued, int64_t{0}));
     done.waited = task.is_long && has_waited(usage, after, done.run.elapsed_ns);
   }
-  const bool is_only_opened = done.opened && done.opened->size > 0;  // Then who makes its elements notes it.
-  if (kCounts && !is_only_opened) host_.memory.note_peak();
+  const bool is_only_opened = done.opened && done.opened->size > 0;  // The task that makes its elements notes the peak.
+  if (!is_only_opened) host_.memory.note_peak();
   hand_over_point();
   return done;
 }

@@ -54,6 +54,7 @@ class LineFile::State {
     size_t at = options_.skip_bom && text.starts_with(internal::kByteOrderMark) ? internal::kByteOrderMark.size() : 0;
     for (; at < text.size() && skipped_ < options_.skip_header_lines; ++skipped_) at = end_of_line(text, at);
     first_ = at;
+    has_last_newline_ = text.ends_with('\n');
     if (text_.mapped() == nullptr) return make_index(RecordIndex(FileMark{.size = text.size()}), at);
     const internal::CachedIndex cached(
         *text_.mapped(), fmt::format("lines, skip {}, bom {}", options_.skip_header_lines, options_.skip_bom),
@@ -124,8 +125,8 @@ class LineFile::State {
     if (part.empty()) return false;
     const bool begins = part.data() == text.data() + first_ || part.data()[-1] == '\n';
     const size_t newline = part.find('\n');
-    return begins && (newline == part.size() - 1 ||
-                      (newline == std::string_view::npos && part.data() + part.size() == text.data() + text.size()));
+    const bool is_open_end = !has_last_newline_ && part.data() + part.size() == text.data() + text.size();
+    return begins && (newline == part.size() - 1 || (newline == std::string_view::npos && is_open_end));
   }
   tl::unexpected<Error> changed(int64_t i) const {
     if (const auto whole = text_.check_now(); !whole) return fail(whole.error());
@@ -138,6 +139,7 @@ class LineFile::State {
   const internal::TextFile text_;
   int64_t skipped_ = 0;  // Header lines.
   uint64_t first_ = 0;   // Where the first line begins.
+  bool has_last_newline_ = false;
   std::shared_ptr<const RecordIndex> index_;
   bool was_cached_ = false;
 };

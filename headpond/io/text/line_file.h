@@ -51,7 +51,8 @@ class LineFile {
   int64_t size() const;
   /// Line i, from 0, without its '\n' and one '\r' before that; valid as long as this object lives. OutOfRange iff
   /// there is none; ResourceExhausted, with file, line and offset, iff it is too long: other lines can still be read;
-  /// DataLoss iff the file has other lines now than when it was indexed.
+  /// DataLoss iff what is in its place now is not one whole line, as the file was written anew since it was indexed; of
+  /// a last line without a newline nobody can tell.
   Result<std::string_view> at(int64_t i) const;
   /// The start of line i in the (inflated) text, and the number of lines before it, header lines included. REQUIRES: 0
   /// <= i < size().
