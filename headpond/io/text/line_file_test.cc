@@ -148,7 +148,7 @@ TEST(LineFile, OtherLinesThatAreWrittenInTheirPlaceAreNotGivenInPieces) {
   const auto write = [&](const std::string& text) {  // Into the same file, as `>` does.
     std::ofstream(folder.file("t"), std::ios::in | std::ios::binary) << text;
   };
-  const auto changed = HasSubstr("the file is not the one that was indexed");
+  const auto changed = HasSubstr("was rewritten while it was read");
   write("ten\neleven\nsix\nseven\n");
   EXPECT_THAT(all(*file), ElementsAre("ten", changed, changed, changed));
   write("1\n2\ntwo\nthree\nfour\n");
