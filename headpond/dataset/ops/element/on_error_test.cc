@@ -222,7 +222,8 @@ TEST(OnError, RefusesWrongOptions) {
   EXPECT_THAT(
       refusal([&] { (void)(range(3) | on_error({.policy = OnErrorPolicy::substitute, .substitute = number})); }),
       HasSubstr("expected {0: int64[]}, found {0: float32[]}"));
-  EXPECT_THAT(refusal([&] { (void)(range(3) | on_error({.policy = OnErrorPolicy::substitute})); }), HasSubstr("{}"));
+  EXPECT_THAT(refusal([&] { (void)(range(3) | on_error({.policy = OnErrorPolicy::substitute})); }),
+              HasSubstr("needs a substitute, an element of {0: int64[]}"));
   EXPECT_THAT(refusal([&] { (void)(range(3) | on_error({.substitute = number})); }), HasSubstr("another policy"));
 }
 
