@@ -105,8 +105,12 @@ Element element_of(const std::string& who, nb::handle value, const Spec& spec, S
   } else {
     if (!nb::isinstance<nb::tuple>(value) && !nb::isinstance<nb::list>(value)) refuse("neither a dict nor a tuple");
     if (nb::len(value) != spec.size()) refuse(fmt::format("{} fields", nb::len(value)));
-    for (size_t i = 0; i < spec.size(); ++i)
-      add(spec[i], PySequence_Fast_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i)));
+    // A list may change while one of its values becomes an array.
+    const bool is_tuple = nb::isinstance<nb::tuple>(value);
+    for (size_t i = 0; i < spec.size(); ++i) {
+      is_tuple ? add(spec[i], PyTuple_GET_ITEM(value.ptr(), static_cast<Py_ssize_t>(i)))
+               : add(spec[i], nb::object(value[i]));
+    }
   }
   return made;
 }
