@@ -55,12 +55,14 @@ void PlanArguments::refuse_kind(const std::string& name, const PlanValue& value,
 
 int64_t PlanArguments::to_integer(const std::string& name, const PlanValue& value) const {
   const auto* const integer = value.as<int64_t>();
+  if (value.as<uint64_t>() != nullptr) refuse_kind(name, value, "an integer below 2^63");
   if (integer == nullptr) refuse_kind(name, value, "an integer");
   return *integer;
 }
 
 double PlanArguments::to_number(const std::string& name, const PlanValue& value) const {
   if (const auto* const integer = value.as<int64_t>()) return static_cast<double>(*integer);
+  if (const auto* const large = value.as<uint64_t>()) return static_cast<double>(*large);
   const auto* const number = value.as<double>();
   if (number == nullptr) refuse_kind(name, value, "a number");
   return *number;

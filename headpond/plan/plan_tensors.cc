@@ -13,6 +13,8 @@ namespace {
 
 template <class T>
 Tensor integer_scalar(const PlanArguments& args, const std::string& argument, DType dtype) {
+  if (const auto* const large = args.value(argument).as<uint64_t>(); large != nullptr && std::in_range<T>(*large))
+    return Tensor::scalar(static_cast<T>(*large));
   const int64_t value = args.integer(argument);
   if (!std::in_range<T>(value)) args.refuse(argument, fmt::format("is {}, beyond {}", value, name(dtype)));
   return Tensor::scalar(static_cast<T>(value));
@@ -80,6 +82,9 @@ Tensor to_scalar(const PlanArguments& args, const std::string& argument, DType d
 
 PadWith to_padding(const PlanArguments& args, const std::string& argument, const PlanValue& value) {
   if (const auto* const text = value.as<std::string>()) return *text;
+  if (const auto* const flag = value.as<bool>()) return *flag;
+  if (const auto* const integer = value.as<int64_t>()) return *integer;
+  if (const auto* const large = value.as<uint64_t>()) return *large;
   return args.to_number(argument, value);
 }
 

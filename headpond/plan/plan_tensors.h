@@ -22,7 +22,7 @@ Shape to_shape(const PlanArguments& args, const std::string& name, const PlanVal
 /// values that the dtype cannot hold, float16 and bfloat16.
 Tensor to_scalar(const PlanArguments& args, const std::string& name, DType dtype);
 
-/// The padding value from `value` in the argument `name`: a number or a string.
+/// The padding value from `value` in the argument `name`: a number, true or false, or a string.
 PadWith to_padding(const PlanArguments& args, const std::string& name, const PlanValue& value);
 
 /// A tensor of `shape`, each value as that of `scalar`. REQUIRES: a full shape.

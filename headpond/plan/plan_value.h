@@ -26,7 +26,8 @@ using PlanTable = std::vector<std::pair<std::string, PlanValue>>;  ///< Sorted b
 
 struct PlanValue {
   int64_t line = 1;
-  std::variant<bool, int64_t, double, std::string, PlanList, PlanTable> is = false;
+  /// uint64_t: an integer from 2^63 on, which only calls have; TOML has none.
+  std::variant<bool, int64_t, uint64_t, double, std::string, PlanList, PlanTable> is = false;
 
   template <class T>
   const T* as() const {

@@ -41,8 +41,14 @@ plan::PlanValue to_plan(nb::handle value) {
     made.is = nb::cast<bool>(value);
   } else if (nb::isinstance<nb::int_>(value)) {
     int64_t number = 0;
-    if (!nb::try_cast(value, number)) refuse_argument("an integer that 64 bits cannot hold");
-    made.is = number;
+    uint64_t large = 0;
+    if (nb::try_cast(value, number)) {
+      made.is = number;
+    } else if (nb::try_cast(value, large)) {
+      made.is = large;
+    } else {
+      refuse_argument("an integer that 64 bits cannot hold");
+    }
   } else if (nb::isinstance<nb::float_>(value)) {
     made.is = nb::cast<double>(value);
   } else if (nb::isinstance<nb::str>(value)) {

@@ -105,6 +105,13 @@ nb::object exception_of(const Error& error) {
   return details_of(error);
 }
 
+// A limit of on_error ended the run: the exception of the last element is the cause of that.
+bool is_limit(const Error& error) {
+  const Error* first = &error;
+  while (first->cause() != nullptr) first = first->cause();
+  return error.kind() == ErrorKind::FailedPrecondition && first->kind() != ErrorKind::FailedPrecondition;
+}
+
 // The exception `without` is no cause: it refers to what is made here.
 nb::object details_of(const Error& error, const PyObject* without) {
   const std::string kind(to_string(error.kind()));
@@ -197,7 +204,7 @@ void set_error_class(const std::string& kind, nb::object type) { classes()[kind]
 
 void raise(const Error& error) {
   // The end of a queue whose producer failed stays an end.
-  const Ref own = error.kind() == ErrorKind::OutOfRange ? nullptr : own_exception(error);
+  const Ref own = error.kind() == ErrorKind::OutOfRange || is_limit(error) ? nullptr : own_exception(error);
   if (own != nullptr) {
     raise_own(own.get(), error);
   } else {

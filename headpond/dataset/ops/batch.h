@@ -30,19 +30,30 @@ Step batch(int64_t batch_size, BatchOptions options = {});
 /// A padding value: a number, or a text for a field of bytes: `{{"tokens", -1}, {"words", "<pad>"}}`.
 class PadWith {
  public:
-  PadWith() = default;  ///< 0.
+  using Value = std::variant<int64_t, uint64_t, double, std::string>;  ///< uint64_t: from 2^63 on.
+  PadWith() = default;                                                 ///< 0.
   template <class T>
     requires std::is_arithmetic_v<T>
-  PadWith(T number) : value_(static_cast<double>(number)) {}
+  PadWith(T number) : value_(exact(number)) {}
   template <class T>
     requires std::is_convertible_v<const T&, std::string_view>
   PadWith(const T& text) : value_(std::string(std::string_view(text))) {}
 
-  const double* number() const { return std::get_if<double>(&value_); }          ///< Null: it is a text.
-  const std::string* text() const { return std::get_if<std::string>(&value_); }  ///< Null: it is a number.
+  const Value& value() const { return value_; }
 
  private:
-  std::variant<double, std::string> value_ = 0.0;
+  template <class T>
+  static Value exact(T number) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return static_cast<double>(number);
+    } else if constexpr (std::is_signed_v<T>) {
+      return int64_t{number};
+    } else {
+      const uint64_t value = number;
+      return std::in_range<int64_t>(value) ? Value(static_cast<int64_t>(value)) : Value(value);
+    }
+  }
+  Value value_ = int64_t{0};
 };
 
 struct PaddedBatchOptions {

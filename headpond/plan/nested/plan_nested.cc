@@ -153,6 +153,7 @@ std::string text_of(const PlanValue& value) {
   }
   if (const auto* const own = value.as<std::string>()) return fmt::format("{}'{}'", own->size(), *own);
   if (const auto* const integer = value.as<int64_t>()) return fmt::format("{}", *integer);
+  if (const auto* const large = value.as<uint64_t>()) return fmt::format("{}", *large);
   if (const auto* const number = value.as<double>()) return fmt::format("{}f", *number);
   return *value.as<bool>() ? "true" : "false";
 }

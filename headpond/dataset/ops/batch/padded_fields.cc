@@ -45,13 +45,26 @@ std::string shown(const std::string& text) {
   return all + "'";
 }
 
+std::string shown(const PadWith& with) {
+  return std::visit(
+      [&]<class T>(const T& value) {
+        if constexpr (std::is_same_v<T, std::string>) {
+          return shown(value);
+        } else {
+          return fmt::format("{}", value);
+        }
+      },
+      with.value());
+}
+
 void set_value(const std::string& op, DType dtype, const PadWith& with, PaddedField& field) {
-  field.said = with.number() != nullptr ? fmt::format("{}", *with.number()) : shown(*with.text());
-  if (with.text() != nullptr && dtype == DType::bytes) {
-    field.text = *with.text();
+  field.said = shown(with);
+  const auto* const text = std::get_if<std::string>(&with.value());
+  if (text != nullptr && dtype == DType::bytes) {
+    field.text = *text;
     return;
   }
-  const auto value = with.number() != nullptr ? padding_value(dtype, *with.number()) : std::nullopt;
+  const auto value = padding_value(dtype, with);
   if (!value) {
     refuse(op,
            fmt::format("{} is not a padding value for field '{}' of dtype {}", field.said, field.label, name(dtype)));

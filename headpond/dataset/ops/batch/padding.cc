@@ -3,6 +3,10 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 #include "headpond/dataset/ops/batch/padding_internal.h"
 
@@ -17,6 +21,14 @@ std::optional<PaddingValue> stored(T value) {
 }
 
 template <class T>
+std::optional<PaddingValue> whole(int64_t value) {
+  return std::in_range<T>(value) ? stored(static_cast<T>(value)) : std::nullopt;
+}
+template <class T>
+std::optional<PaddingValue> whole(uint64_t value) {
+  return std::in_range<T>(value) ? stored(static_cast<T>(value)) : std::nullopt;
+}
+template <class T>
 std::optional<PaddingValue> whole(double value) {
   const double low = static_cast<double>(std::numeric_limits<T>::min());
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // The largest value + 1: a double for every T.
@@ -24,9 +36,10 @@ std::optional<PaddingValue> whole(double value) {
   return stored(static_cast<T>(value));
 }
 
-std::optional<PaddingValue> single(double value) {
+template <class T>
+std::optional<PaddingValue> single(T value) {
   const auto rounded = static_cast<float>(value);
-  if (std::isinf(rounded) && !std::isinf(value)) return std::nullopt;
+  if (std::isinf(rounded) && !std::isinf(static_cast<double>(value))) return std::nullopt;
   return stored(rounded);
 }
 
@@ -46,9 +59,8 @@ std::optional<PaddingValue> half(double value, int digits) {
   return stored(static_cast<uint16_t>(bits | sign));
 }
 
-}  // namespace
-
-std::optional<PaddingValue> padding_value(DType dtype, double value) {
+template <class T>
+std::optional<PaddingValue> number_as(DType dtype, T value) {
   switch (dtype) {
     case DType::u8:
       return whole<uint8_t>(value);
@@ -67,19 +79,33 @@ std::optional<PaddingValue> padding_value(DType dtype, double value) {
     case DType::i64:
       return whole<int64_t>(value);
     case DType::f16:
-      return half(value, 10);
+      return half(static_cast<double>(value), 10);
     case DType::bf16:
-      return half(value, 7);
+      return half(static_cast<double>(value), 7);
     case DType::f32:
       return single(value);
     case DType::f64:
-      return stored(value);
+      return stored(static_cast<double>(value));
     case DType::boolean:
       return value == 0 || value == 1 ? whole<uint8_t>(value) : std::nullopt;
     case DType::bytes:
       break;
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<PaddingValue> padding_value(DType dtype, const PadWith& value) {
+  return std::visit(
+      [&]<class T>(const T& given) -> std::optional<PaddingValue> {
+        if constexpr (std::is_same_v<T, std::string>) {
+          return std::nullopt;
+        } else {
+          return number_as(dtype, given);
+        }
+      },
+      value.value());
 }
 
 }  // namespace headpond::internal

@@ -8,9 +8,9 @@
 namespace headpond::internal {
 namespace {
 
-uint64_t bits_of(DType dtype, double value) {
+uint64_t bits_of(DType dtype, const PadWith& value) {
   const auto bytes = padding_value(dtype, value);
-  EXPECT_TRUE(bytes) << value << " as " << name(dtype);
+  EXPECT_TRUE(bytes) << testing::PrintToString(value.value()) << " as " << name(dtype);
   uint64_t word = 0;
   if (bytes) std::memcpy(&word, bytes->data(), item_size(dtype));
   return word;
@@ -26,6 +26,21 @@ TEST(PaddingValue, IsTheValueInTheDType) {
   EXPECT_EQ(bits_of(DType::f32, 0.1), 0x3DCCCCCDU);
   EXPECT_EQ(bits_of(DType::f32, std::numeric_limits<double>::infinity()), 0x7F800000U);
   EXPECT_EQ(bits_of(DType::f64, -1), 0xBFF0000000000000U);
+}
+
+TEST(PaddingValue, KeepsEveryDigitOfAnInteger) {
+  constexpr int64_t kOdd = (1LL << 53) + 1;  // No float64 has it.
+  EXPECT_EQ(bits_of(DType::i64, kOdd), 0x20000000000001U);
+  EXPECT_EQ(bits_of(DType::u64, kOdd), 0x20000000000001U);
+  EXPECT_EQ(bits_of(DType::i64, std::numeric_limits<int64_t>::max()), 0x7FFFFFFFFFFFFFFFU);
+  EXPECT_EQ(bits_of(DType::u64, std::numeric_limits<uint64_t>::max()), 0xFFFFFFFFFFFFFFFFU);
+  EXPECT_EQ(bits_of(DType::u64, true), 1U);
+  EXPECT_EQ(bits_of(DType::boolean, true), 1U);
+  EXPECT_EQ(bits_of(DType::f32, (1LL << 54) + (1LL << 30) + 1), 0x5A800001U) << "rounded once, not by way of float64";
+  EXPECT_EQ(bits_of(DType::f64, kOdd), 0x4340000000000000U);
+  EXPECT_FALSE(padding_value(DType::i64, std::numeric_limits<uint64_t>::max()));
+  EXPECT_FALSE(padding_value(DType::u64, -1));
+  EXPECT_FALSE(padding_value(DType::boolean, 2));
 }
 
 TEST(PaddingValue, RoundsHalvesToNearest) {
