@@ -209,9 +209,27 @@ class Run(PlanCase):
         found = self.json_of(self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--json").stdout, "headpond.run/1")
         self.assertEqual((found["entries"], found["readable"], found["of_other_pipelines"]), (5, 5, 5))
         self.expect(1, "run", "plan.toml", "--replay", "nowhere")
-        for option in ("state-in", "state-out", "order-out", "quarantine"):
-            self.assertIn("--replay takes no ", self.expect(2, "run", "plan.toml", "--replay", "bad.jsonl", f"--{option}", "other").stderr)
+        for option in ("state-in", "state-out", "order-out", "quarantine", "epochs=2", "threads=1", "memory=1G"):
+            option, _, value = option.partition("=")
+            self.assertIn("--replay takes no ", self.expect(2, "run", "plan.toml", "--replay", "bad.jsonl", f"--{option}", value or "other").stderr)
         self.assertFalse((self.folder / "other").exists())
+
+    def test_what_a_run_reads_is_not_replaced_by_what_it_writes(self):
+        lines = "".join(f"{i}\n" for i in range(40))
+        for name in ("lines.txt", "state", "old.toml"):
+            (self.folder / name).write_text(lines)
+        (self.folder / "link").symlink_to("lines.txt")
+        self.plan(step("text_lines", paths=["lines.txt"]))
+        self.expect(0, "run", "plan.toml", "--limit", "3", "--state-out", "state", "--order-out", "order")
+        for output, why in (("lines.txt", "it would replace what text_lines("), ("link", "it would replace what text_lines("),
+                            ("plan.toml", "it would replace the pipeline file"), ("./state", "it would replace --state-in")):
+            for option in ("--order-out", "--quarantine", f"--json={output}"):
+                option, *words = (option, output) if "=" not in option else (option,)
+                done = self.expect(2, "run", "plan.toml", "--state-in", "state", option, *words)
+                self.assertIn(f"{option.partition('=')[0]} {output}: {why}", done.stderr)
+        self.assertIn("--state-out writes the same file", self.expect(2, "run", "plan.toml", "--state-out", "a", "--order-out", "./a").stderr)
+        self.assertEqual((self.folder / "lines.txt").read_text(), lines)
+        self.expect(0, "run", "plan.toml", "--state-in", "state", "--state-out", "state", "--order-out", "order")
 
     def test_bad_elements_end_a_run_that_has_too_many(self):
         for args, word in (({"max_errors": 3}, "4 elements failed"), ({"max_error_share": 0.1, "window": 10}, "max_error_share")):

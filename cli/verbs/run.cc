@@ -16,6 +16,7 @@
 #include "cli/verbs/loader_bar.h"
 #include "cli/verbs/replay.h"
 #include "cli/verbs/run_digest.h"
+#include "cli/verbs/run_outputs.h"
 #include "cli/verbs/session_log.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
@@ -36,8 +37,7 @@ struct RunFlags {
   int threads = -1;
   std::optional<int64_t> memory;
   std::string state_in, state_out, migrate_from, if_refused = "fail", order_out, quarantine, replay;
-  int64_t epochs = 1;
-  std::optional<int64_t> limit;
+  std::optional<int64_t> epochs, limit;
   bool digest = false, print = false;
 };
 
@@ -183,7 +183,8 @@ Result<std::string> migrated(const std::string& state, const plan::PlanFile& pla
 }
 
 Result<Loader> open_loader(const plan::PlanFile& plan, const Session& session, const RunFlags& flags, uint64_t seed) {
-  LoaderOptions options{.epochs = flags.epochs, .seed = seed, .threads = flags.threads, .quarantine = flags.quarantine};
+  LoaderOptions options{
+      .epochs = flags.epochs.value_or(1), .seed = seed, .threads = flags.threads, .quarantine = flags.quarantine};
   if (flags.memory) options.memory = *flags.memory;
   if (flags.state_in.empty()) return Loader(plan.dataset, options);
   const auto file = read_file(flags.state_in);
@@ -316,15 +317,26 @@ std::string summary(const Totals& totals) {
   return totals.digest.empty() ? text : text + "\ndigest " + totals.digest;
 }
 
+Result<void> check_files(const Session& session, const plan::PlanFile& plan, const RunFlags& flags) {
+  return check_outputs(
+      {{"--state-out", flags.state_out, "--state-in"},
+       {"--order-out", flags.order_out},
+       {"--quarantine", flags.quarantine},
+       {"--json", session.json_on_stdout() ? "" : session.common().json}},
+      {{"the pipeline file", flags.files[0]}, {"--migrate-from", flags.migrate_from}, {"--state-in", flags.state_in}},
+      plan.dataset);
+}
+
 Result<Report> run(Session& session, const RunFlags& flags) {
   if (!flags.migrate_from.empty() && flags.state_in.empty()) {
     throw Exception(Error(ErrorKind::InvalidArgument, "--migrate-from needs --state-in"));
   }
   const bool runs = flags.digest || !flags.state_in.empty() || !flags.state_out.empty() || !flags.order_out.empty() ||
-                    !flags.quarantine.empty();
+                    !flags.quarantine.empty() || flags.epochs || flags.threads >= 0 || flags.memory;
   if (!flags.replay.empty() && runs) {
     throw Exception(Error(ErrorKind::InvalidArgument,
-                          "--replay takes no --digest, --state-in, --state-out, --order-out or --quarantine"));
+                          "--replay takes no --digest, --epochs, --memory, --order-out, --quarantine, --state-in, "
+                          "--state-out or --threads"));
   }
   const plan::PlanFile plan = plan::read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
@@ -333,6 +345,7 @@ Result<Report> run(Session& session, const RunFlags& flags) {
   if (!flags.quarantine.empty() && !has_on_error(*plan.dataset.node())) {
     log(LogLevel::warning, fmt::format("{}: nothing will be written, as no step is on_error", flags.quarantine));
   }
+  if (const auto checked = check_files(session, plan, flags); !checked) throw Exception(checked.error());
   const auto totals = run_loader(session, plan, flags, seed);
   if (!totals) return fail(totals.error());
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
 from ._elsewhere import add_hints
+from ._names import name_of_function
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, refuse_dataset, seed_of, shown_spec
@@ -22,22 +22,7 @@ if TYPE_CHECKING:
 
 
 def _name_of(function: Any, call: str, name: str | None) -> str:
-    if name is not None:
-        return text(call, "name", name)
-    if isinstance(function, functools.partial):
-        return _name_of_partial(function)
-    qualified = getattr(function, "__qualname__", type(function).__qualname__)
-    return "" if "<lambda>" in qualified else f"{getattr(function, '__module__', '')}.{qualified}"
-
-
-def _name_of_partial(function: functools.partial[Any]) -> str:
-    """A name made of the function and its arguments, if their text tells them from others; else none."""
-    inner = _name_of(function.func, "", None)
-    values = [*function.args, *function.keywords.values()]
-    if not inner or not all(isinstance(value, (bool, int, float, str, bytes)) for value in values):
-        return ""
-    given = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in sorted(function.keywords.items()))]
-    return f"{inner}({', '.join(given)})"
+    return name_of_function(function) if name is None else text(call, "name", name)
 
 
 def _without_none(**given: Any) -> dict[str, Any]:

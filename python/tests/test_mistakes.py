@@ -251,6 +251,20 @@ def test_a_function_that_returns_no_dataset_where_its_spec_is_said():
             next(hp.range(3).flat_map(lambda x: hp.Loader(hp.range(2)), **output).sequence())
 
 
+def test_a_limit_of_on_error_is_an_error_of_its_own_and_the_functions_exception_is_its_cause():
+    def function(x):
+        raise ValueError(f"no {x}")
+
+    loader = hp.Loader(hp.range(50).map(function, output=(hp.i64, ())).on_error(give_up_after=3))
+    for _ in range(2):
+        with pytest.raises(hp.FailedPreconditionError, match="3 elements in a row failed") as caught:
+            loader.next()
+        first = caught.value
+        while first.__cause__ is not None:
+            first = first.__cause__
+        assert type(first) is ValueError and first.args == ("no 2",)
+
+
 def test_a_cache_on_disk_says_how_python_names_a_function(tmp_path):
     with pytest.raises(hp.InvalidArgumentError, match="has no name.* by its options name and version$"):
         hp.range(3).map(lambda x: x).cache(tmp_path / "kept")

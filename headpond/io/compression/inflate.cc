@@ -21,6 +21,7 @@ constexpr std::array kMagic = {std::byte{0x1f}, std::byte{0x8b}};
 constexpr uint64_t kLargestGrowth = 1032;
 constexpr size_t kInputBytes = size_t{64} << 10;
 constexpr const char* kFollows = "something follows the stream";
+constexpr const char* kNoMember = "the stream is truncated, or something else follows it";
 constexpr size_t kLargestCall = size_t{1} << 30;  // ISA-L counts in 32 bits.
 
 struct Counters {
@@ -116,7 +117,8 @@ class InflateReader final : public ByteReader {
       if (state_.avail_in == 0) {
         auto more = refill();
         if (!more) return more;
-        if (*more == 0 && in_member_) return damaged("the stream is truncated");
+        if (*more == 0 && in_member_)
+          return damaged(in_header_ && members_ > 0 ? kNoMember : "the stream is truncated");
         if (*more == 0) return 0;
         if (is_zlib_ && !in_member_) return damaged(kFollows);
       }
@@ -175,6 +177,7 @@ class InflateReader final : public ByteReader {
     state_.next_in = at;
     begin_member();
     in_member_ = false;
+    ++members_;
   }
 
   Result<size_t> refill() {
@@ -207,6 +210,7 @@ class InflateReader final : public ByteReader {
   uint64_t produced_ = 0;
   bool in_member_ = true;  // An empty stream is a truncated one.
   bool in_header_ = true;
+  uint64_t members_ = 0;  // That ended.
   bool counted_ = false;
   Error error_;
   isal_gzip_header header_ = {};

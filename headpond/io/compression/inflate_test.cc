@@ -126,6 +126,18 @@ TEST(Gzip, ReportsEveryCutWithFileAndOffset) {
   }
 }
 
+TEST(Gzip, BytesAfterItsEndThatAreNoStreamAreNotCalledACutAlone) {
+  for (size_t count = 1; count < 40; ++count) {
+    const auto result = inflate(joined({gzip(to_bytes("first")), Bytes(count, std::byte{'x'})}));
+    ASSERT_FALSE(result) << count;
+    EXPECT_EQ(result.error().kind(), ErrorKind::DataLoss) << count;
+    const auto& message = result.error().message();
+    EXPECT_TRUE(message.find("truncated") == std::string::npos ||
+                message.find("something else follows it") != std::string::npos)
+        << count << ": " << message;
+  }
+}
+
 // Text flag, time and system in the header and the padding before the trailer say nothing about the content; every
 // other bit is checked.
 TEST(Gzip, NeverGivesOtherBytesWhenABitIsFlipped) {

@@ -118,6 +118,10 @@ class CsvFile::State {
   Result<void> read_names(internal::CsvRows& rows);
   Result<void> index_row(internal::CsvRows& rows, RecordIndex& index);
   Result<void> read_cells(int64_t i, const internal::FieldTargets& targets) const;
+  bool begins_line(uint64_t begin) const {
+    const std::string_view text = text_.text();
+    return begin == first_ || (begin > first_ && (text[begin - 1] == '\n' || text[begin - 1] == '\r'));
+  }
   bool is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const;
   // "a.csv, row 3 (line 5, offset 120)"; row -1 is the header.
   std::string place(int64_t row, size_t offset) const {
@@ -267,13 +271,11 @@ bool CsvFile::State::adopt(std::shared_ptr<const RecordIndex> cached) {
   return true;
 }
 
-// Whether a cached index says of a row what the text says: that it begins a line and the next one follows it.
-// `rows` has read its cells.
+// Whether the index says of a row what the text says: that it begins a line and the next one follows it. The file may
+// be written anew while it is read, and a cached index may be of other rows. `rows` has read its cells.
 bool CsvFile::State::is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const {
-  const std::string_view text = text_.text();
-  const bool begins = begin == first_ || (begin > first_ && (text[begin - 1] == '\n' || text[begin - 1] == '\r'));
-  if (!begins || rows.offset() > end) return false;
-  return rows.next_row() ? rows.offset() == end : end == text.size();
+  if (!begins_line(begin) || rows.offset() > end) return false;
+  return rows.next_row() ? rows.offset() == end : end == text_.text().size();
 }
 
 Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets& targets) const {
@@ -283,8 +285,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
   rows.begin(text_.text(), begin);
   size_t cells = 0, offset = begin;
   CsvCell cell;
-  bool any = rows.next_row();
-  any = any && (!was_cached_ || rows.offset() == begin);
+  const bool any = begins_line(begin) && rows.next_row() && rows.offset() == begin;
   // If the file was rewritten, it may have more cells here.
   for (; any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
@@ -293,7 +294,7 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
     }
     offset = rows.offset();
   }
-  if (cells == columns_.cells() && (!was_cached_ || is_row(begin, index_->offset(k + 1), rows))) return {};
+  if (cells == columns_.cells() && is_row(begin, index_->offset(k + 1), rows)) return {};
   return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
 }
 

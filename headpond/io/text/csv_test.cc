@@ -331,6 +331,24 @@ TEST(CsvFile, ACutWithinAPageIsToldByCheck) {
   EXPECT_EQ(file->check().error().kind(), ErrorKind::DataLoss);
 }
 
+TEST(CsvFile, OtherRowsThatAreWrittenInTheirPlaceAreNotGivenInPieces) {
+  const TempFolder folder;
+  const std::string path = folder.file("a");
+  put_file(path, to_bytes("a,b\none,two\nthree,four\nfive,six\n"));
+  const auto file = CsvFile::open(path).value();
+  EXPECT_EQ(all(*file), "'one'|'two'/'three'|'four'/'five'|'six'/") << "control";
+  const auto write = [&](const std::string& text) {  // Into the same file, as `>` does.
+    std::ofstream(path, std::ios::in | std::ios::binary) << text;
+  };
+  const auto changed = [&](int row, int line, int offset) {
+    return fmt::format("{}, row {} (line {}, offset {}): the file has changed/", path, row, line, offset);
+  };
+  write("a,b\nten,2\neleven,12\nsix,seven\n");
+  EXPECT_EQ(all(*file), changed(0, 2, 4) + changed(1, 3, 12) + changed(2, 4, 23));
+  write("a,b\none,two\nthirty,10\nfive,six\n");
+  EXPECT_EQ(all(*file), "'one'|'two'/'thirty'|'10'/'five'|'six'/") << "rows of the same places are whole rows";
+}
+
 TEST(CsvFile, WithoutMemoryIsAnErrorWithTheName) {
   SKIP_UNLESS_MEMORY_CAN_BE_LIMITED();
   std::string text(80'000'000, '1');  // 40 million rows: their ends are more than the limit.
