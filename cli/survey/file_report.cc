@@ -62,10 +62,6 @@ std::string printable(std::string key) {
   return key;
 }
 
-std::string in_words(uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
-}
-
 std::string table_of(const FeatureTable& features, std::string_view what, std::string_view counted) {
   if (features.rows().empty()) return "";
   std::vector<std::vector<std::string>> rows;

@@ -137,7 +137,6 @@ class Survey {
 void Survey::look() {
   auto opened = open_stored(report_.path);
   if (!opened) return damaged(opened.error());
-  report_.is_readable = true;
   uint64_t read = 0;
   look_at_format(std::make_unique<Counted>(std::move(*opened), options_, read));
   report_.bytes = is_regular(report_.path) ? stored_bytes(report_.path) : read;
@@ -147,6 +146,7 @@ void Survey::look_at_format(Reader stored) {
   std::vector<std::byte> start(kFormatBytes);
   const auto got = read_fully(*stored, start);
   if (!got) return damaged(got.error());
+  report_.is_readable = true;
   start.resize(*got);
   const FileFormat format = guess_format(report_.path, start);
   report_.format = format.name;

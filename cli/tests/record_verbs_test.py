@@ -90,6 +90,12 @@ class Verify(FilesCase):
         self.assertEqual([{"path": file["path"], **damage} for file in found["files"] for damage in file["damage"]], found["damage"])
         return [(damage["path"], damage["record"], damage["offset"], damage["kind"]) for damage in found["damage"]]
 
+    def test_a_closed_stdin_is_a_failure(self):
+        for verb in ("inspect", "verify"):
+            done = subprocess.run(["sh", "-c", f'"$0" {verb} - 0<&-', PROGRAM], cwd=self.folder, env=self.environment, capture_output=True, text=True,
+                                  timeout=LIMIT_S, check=False)
+            self.assertEqual(done.returncode, 1, (verb, done.stdout))
+
     def test_a_whole_file_is_ok_plain_and_compressed(self):
         self.put("a", self.WHOLE)
         self.put("b", gzip.compress(self.WHOLE))
@@ -137,7 +143,7 @@ class Verify(FilesCase):
         self.assertEqual([[damage["kind"] for damage in file["damage"]] for file in found["files"]],
                          [["NotFound"], ["FailedPrecondition"], ["NotFound"], []])
         self.assertEqual(found["files"][3]["records"], 4)
-        self.assertIn("1 of 4 files are damaged, 2 missing", self.expect(1, "verify", "missing", "folder", "no-*", "a").stdout)
+        self.assertIn("1 of 4 files is damaged, 2 missing", self.expect(1, "verify", "missing", "folder", "no-*", "a").stdout)
 
     def test_patterns_and_shard_names_are_expanded(self):
         for shard in range(3):

@@ -9,6 +9,7 @@
 #include "cli/convert/convert_inputs.h"
 #include "cli/convert/convert_samples.h"
 #include "cli/session.h"
+#include "cli/text_table.h"
 #include "cli/verbs/verbs.h"
 #include "headpond/base/clock.h"
 #include "headpond/dataset/ops.h"
@@ -67,11 +68,12 @@ void write_members(JsonWriter& json, const Outcome& outcome) {
 
 std::string summary(const Outcome& outcome) {
   const ShardReport& report = outcome.report;
-  std::string text = fmt::format("{} records, {} bytes in {} shards, in {:.3f} s", report.records, report.bytes,
-                                 report.shards.size(), outcome.seconds);
-  if (report.resumed_from > 0) text += fmt::format("; {} records were there already", report.resumed_from);
+  std::string text =
+      fmt::format("{}, {} in {}, in {:.3f} s", in_words(report.records, "record"), in_words(report.bytes, "byte"),
+                  in_words(report.shards.size(), "shard"), outcome.seconds);
+  if (report.resumed_from > 0) text += fmt::format("; {} there already", in_words(report.resumed_from, "record"));
   for (const Shard& shard : report.shards) {
-    text += fmt::format("\n  {}  {} records  {:016x}", shard.path, shard.records, shard.digest);
+    text += fmt::format("\n  {}  {}  {:016x}", shard.path, in_words(shard.records, "record"), shard.digest);
   }
   return text;
 }

@@ -60,7 +60,7 @@ Result<Report> verify(Session& session, const VerifyFlags& flags) {
   HEADPOND_TRY(done);
   if (reports.size() > 1) {
     const std::string also = missing > 0 ? fmt::format(", {} missing", missing) : "";
-    session.say(fmt::format("{} of {} files are damaged{}", damaged, reports.size(), also));
+    session.say(fmt::format("{} of {} files {} damaged{}", damaged, reports.size(), damaged == 1 ? "is" : "are", also));
   }
   return Report{.exit_code = damaged + missing > 0 ? kFailed : kOk,
                 .members = [reports = std::move(reports)](JsonWriter& json) { write_members(json, reports); }};

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/session.h"
+#include "cli/text_table.h"
 #include "cli/verbs/verbs.h"
 #include "cli/view/page.h"
 #include "cli/view/samples.h"
@@ -86,7 +87,7 @@ Result<Report> view(Session& session, const ViewFlags& flags) {
   const auto page = page_of(*tiles, fmt::format("{}, seed {}", std::filesystem::path(file).filename().string(), seed));
   if (!page) return fail(page.error());
   HEADPOND_TRY(write_text(files[1], *page));
-  session.say(fmt::format("{} samples: {} and {}", tiles->size(), files[0], files[1]));
+  session.say(fmt::format("{}: {} and {}", in_words(tiles->size(), "sample"), files[0], files[1]));
   return Report{.exit_code = kOk, .members = [tiles = std::move(*tiles), files](JsonWriter& json) {
                   json.key("tiles").begin_array();
                   for (const Tile& tile : tiles) write_tile(json, tile);

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 
 #include "headpond/engine/verdict/rules_internal.h"
@@ -126,8 +127,9 @@ std::string Verdict::to_string() const {
     lines.push_back("stage: " + stage + (op.empty() ? "" : "; operator: " + (op_title.empty() ? op : op_title)));
   for (size_t i = 0; i < std::min(evidence.size(), kMostEvidence); ++i) {
     const std::string limit = evidence[i].limit();
-    lines.push_back(
-        fmt::format("{}: {:.2f}{}{}", evidence[i].figure, evidence[i].value, limit.empty() ? "" : ", ", limit));
+    const double value = evidence[i].value;
+    const std::string shown = std::abs(value) < 100 ? fmt::format("{:.2f}", value) : fmt::format("{:.0f}", value);
+    lines.push_back(fmt::format("{}: {}{}{}", evidence[i].figure, shown, limit.empty() ? "" : ", ", limit));
   }
   const size_t told = std::min(changes.size(), kMostChanges);
   for (size_t i = 0; i < findings.size() && lines.size() + told < kMostLines; ++i) lines.push_back(findings[i]);

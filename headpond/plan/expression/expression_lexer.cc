@@ -43,6 +43,7 @@ void Lexer::next() {
   if (from == text_.size()) return;
   const char first = text_[from];
   if (is_digit(first) || first == '.') return read_number();
+  if (first == '`') return read_quoted_name();
   if (!is_letter(first)) return read_symbol();
   at_ = skip(from, in_name);
   token_.kind = Token::name;
@@ -77,6 +78,15 @@ void Lexer::read_number() {
   }
   const bool is_octal = !is_float && token_.text.size() > 1 && token_.text[0] == '0';
   if (read.ec != std::errc() || read.ptr != end || is_octal) refuse(fmt::format("'{}' is not a number", token_.text));
+}
+
+void Lexer::read_quoted_name() {
+  const size_t from = at_ + 1, to = text_.find('`', from);
+  if (to == std::string_view::npos) refuse("the name that begins here has no second `");
+  if (to == from) refuse("a name without letters");
+  token_.kind = Token::name;
+  token_.text = text_.substr(from, to - from);
+  at_ = to + 1;
 }
 
 void Lexer::read_symbol() {

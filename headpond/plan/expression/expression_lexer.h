@@ -13,7 +13,7 @@ namespace headpond::plan {
 struct Token {
   enum Kind : uint8_t { integer, number, name, symbol, end };
   Kind kind = end;
-  std::string_view text = {};
+  std::string_view text = {};  ///< Of a name in back quotes (`a/b`) what is between them.
   size_t column = 1;
   Value value = {.integer = 0};  ///< If it is a number.
 };
@@ -36,6 +36,7 @@ class Lexer {
  private:
   void read_number();
   void read_symbol();
+  void read_quoted_name();
   size_t skip(size_t at, bool (*goes_on)(char)) const;
 
   const std::string_view text_;

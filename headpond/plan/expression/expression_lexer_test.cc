@@ -35,6 +35,12 @@ TEST(Lexer, FindsNumbersNamesAndSymbols) {
   EXPECT_EQ(tokens("0 00"), "i1:0 '0 00', column 3: '00' is not a number");
 }
 
+TEST(Lexer, NamesInBackQuotesMayHaveAnyLetters) {
+  EXPECT_EQ(tokens("`a/b` + `größe 2`*c"), "n1:a/b s7:+ n9:größe 2 s21:* n22:c end23");
+  EXPECT_EQ(tokens("a `b"), "n1:a 'a `b', column 3: the name that begins here has no second `");
+  EXPECT_EQ(tokens("``"), "'``', column 1: a name without letters");
+}
+
 TEST(Lexer, RefusesWhatIsNoToken) {
   EXPECT_EQ(tokens("a $"), "n1:a 'a $', column 3: '$' has no meaning here");
   EXPECT_EQ(tokens("."), "'.', column 1: '.' is not a number");
