@@ -15,8 +15,9 @@ from typing import Any
 from . import _core
 from ._dataset import Dataset, from_tensor_slices, range
 from ._values import Paths, paths_of
-from .errors import InvalidArgumentError
+from .errors import DataLossError, InvalidArgumentError, NotFoundError
 
+_MARK_BYTES = 4096
 
 _Dense = dict[str, Any]  # Arrays by row, lists of texts; beside them the offsets and values of lists of different lengths.
 _Lists = dict[str, tuple[Any, Any]]
@@ -41,13 +42,32 @@ def parquet(patterns: Paths, *, columns: Sequence[str] | None = None, fill: Any 
     import pyarrow
     from pyarrow import parquet as reader
     paths = _core.match_filenames(paths_of(patterns))
-    files = [(path, reader.read_metadata(path)) for path in paths]
+    files = [(path, _metadata_of(path, reader)) for path in paths]
     _refuse_unknown(columns, files)
     groups = _RowGroups(files, columns, fill, memory)
     if groups.rows == 0:
         raise InvalidArgumentError(f"parquet: no rows in {len(paths)} files")
     output = _spec_of(*groups.of(0))
     return range(groups.rows).map(groups.row, output=output, name=f"parquet files={len(paths)} rows={groups.rows} {groups.facts}", blocking=True)
+
+
+def _metadata_of(path: str, reader: Any) -> Any:
+    try:
+        return reader.read_metadata(path)
+    except FileNotFoundError:
+        raise NotFoundError(f"parquet: {path}: no such file") from None
+    except ValueError as error:  # pyarrow.ArrowInvalid.
+        raise DataLossError(f"parquet: {path}: {error}") from error
+
+
+def _mark_of(path: str) -> bytes:
+    """What tells a file's content from another's: its size, its first 4 KiB and its last, where its columns' extremes are."""
+    with open(path, "rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+        start = file.read(_MARK_BYTES)
+        file.seek(max(size - _MARK_BYTES, 0))
+        return f"{size} ".encode() + start + file.read(_MARK_BYTES)
 
 
 def _refuse_unknown(columns: Sequence[str] | None, files: list[tuple[str, Any]]) -> None:
@@ -76,7 +96,9 @@ class _RowGroups:
         self._columns, self._fill, self._memory = columns, fill, memory
         self._ends: list[int] = []
         self.rows = 0
-        digest = zlib.crc32(repr(columns).encode())
+        digest = zlib.crc32(repr((columns, fill)).encode())
+        for path, _ in files:
+            digest = zlib.crc32(_mark_of(path), digest)
         for path, metadata, number in self._groups:
             group = metadata.row_group(number)
             self.rows += group.num_rows

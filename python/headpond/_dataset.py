@@ -331,16 +331,21 @@ class Dataset(Operators):
     def write_shards(self, folder: Path, *, name: str = "data", shards: int = 1, format: str = "tfrecord", compression: str = "none",
                      resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
         """Writes its elements, one field of bytes, into files: {"paths", "records", "bytes", "resumed_from"}."""
-        return _core.write_shards(self._core, os.fspath(folder), name, shards, format, compression, resume, made_from, threads, seed)
+        call = "write_shards()"
+        return _core.write_shards(self._core, os.fspath(folder), text(call, "name", name), integer(call, "shards", shards), text(call, "format", format),
+                                  text(call, "compression", compression), flag(call, "resume", resume), text(call, "made_from", made_from),
+                                  integer(call, "threads", threads, bits=32), seed_of(seed))
 
     def write_npy(self, path: Path, *, resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
         """Writes its elements, one field of numbers of a fixed shape, as the rows of one npy file, which hp.npy maps: {"rows", "bytes",
         "resumed_from"}. `resume`: goes on where a call that was interrupted stopped."""
-        return _core.write_npy(self._core, os.fspath(path), resume, made_from, threads, seed)
+        call = "write_npy()"
+        return _core.write_npy(self._core, os.fspath(path), flag(call, "resume", resume), text(call, "made_from", made_from),
+                               integer(call, "threads", threads, bits=32), seed_of(seed))
 
     def save(self, path: Path, *, threads: int = -1, seed: int = 0) -> int:
         """Writes the elements of epoch 0 into a folder, for hp.load(path), and returns their number."""
-        return _core.save(self._core, os.fspath(path), threads, seed)
+        return _core.save(self._core, os.fspath(path), integer("save()", "threads", threads, bits=32), seed_of(seed))
 
     def _step(self, op: str, args: dict[str, Any], name: str | None) -> Dataset:
         used = [one for kernel in args.get("kernels", ()) for one in kernel.datasets()]

@@ -113,7 +113,9 @@ class Coordinator(_core.Coordinator):
     """Ends a group of threads together: the first error stops all, and join() raises it."""
 
     def __init__(self, clean_stop_kinds: Sequence[str] = ("OutOfRange",)) -> None:
-        super().__init__(list(clean_stop_kinds))
+        if isinstance(clean_stop_kinds, str):
+            raise TypeError(f"Coordinator: clean_stop_kinds={clean_stop_kinds!r}: must be a list of kinds")
+        super().__init__([text("Coordinator", "clean_stop_kinds", kind) for kind in clean_stop_kinds])
         _running.add(self)
 
     def request_stop(self, exception: object | None = None) -> None:
@@ -128,11 +130,11 @@ class Coordinator(_core.Coordinator):
 
     def wait_for_stop(self, timeout: float | None = None) -> bool:
         """True iff a stop was requested before `timeout` seconds passed."""
-        return super().wait_for_stop(timeout)
+        return super().wait_for_stop(None if timeout is None else number("wait_for_stop()", "timeout", timeout))
 
     def join(self, stop_grace_period: float = 120.0, ignore_live_threads: bool = False) -> None:
         """Waits for all threads, and raises the error that stopped them."""
-        super().join(stop_grace_period, ignore_live_threads)
+        super().join(number("join()", "stop_grace_period", stop_grace_period), flag("join()", "ignore_live_threads", ignore_live_threads))
 
     def __enter__(self) -> Coordinator:
         return self

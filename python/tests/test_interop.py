@@ -101,6 +101,23 @@ def test_parquet_files_by_position(tmp_path):
             hp.parquet(tmp_path / "*.parquet", columns=columns)
     with pytest.raises(TypeError, match="columns='n': must be a list of names"):
         hp.parquet(tmp_path / "*.parquet", columns="n")
+    with pytest.raises(hp.NotFoundError, match="parquet: .*absent.parquet: no such file"):
+        hp.parquet(tmp_path / "absent.parquet")
+    (tmp_path / "text.parquet").write_text("no table")
+    with pytest.raises(hp.DataLossError, match="parquet: .*text.parquet: "):
+        hp.parquet(tmp_path / "text.parquet")
+
+
+def test_a_parquet_file_of_other_values_is_another_plan(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    def plan(*values, **options):
+        parquet.write_table(pyarrow.table({"n": list(values)}), tmp_path / "a.parquet")
+        return hp.parquet(tmp_path / "a.parquet", **options).plan()
+
+    assert plan(1, 2, 4) == plan(1, 2, 4) != plan(1, 3, 4)
+    assert plan(1, 2, 4, fill=0) != plan(1, 2, 4, fill=1)
 
 
 def test_a_pandas_frame():
