@@ -17,7 +17,8 @@ namespace fs = std::filesystem;
 bool is_same(const std::string& a, const std::string& b) {
   std::error_code problem;
   if (fs::equivalent(a, b, problem)) return true;
-  const fs::path one = fs::weakly_canonical(a, problem), other = fs::weakly_canonical(b, problem);
+  const fs::path one = fs::weakly_canonical(fs::absolute(a), problem);
+  const fs::path other = fs::weakly_canonical(fs::absolute(b), problem);
   return !problem && one == other;
 }
 
