@@ -1,22 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets: operators by name (headpond/plan/step_call.h), and those that take Python's values and functions.
+// Datasets: operators by name (headpond/plan/step_call.h), those that take Python's values, and what is told of them.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstring>
-#include <mutex>
 #include <utility>
 
-#include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
-#include "headpond/base/random.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/ops/structure/sharing.h"
-#include "headpond/dataset/sequence.h"
 #include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/check/check.h"
-#include "headpond/engine/executor/lock_wait.h"
 #include "headpond/engine/explain.h"
 #include "headpond/plan/kernels/plan_kernel.h"
 #include "headpond/plan/operators/plan_operators.h"
@@ -32,8 +25,6 @@
 
 namespace headpond::python {
 namespace {
-
-[[noreturn]] void refuse_argument(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
 
 plan::PlanValue to_plan(nb::handle value) {
   plan::PlanValue made{.line = 0, .is = false};
@@ -82,227 +73,6 @@ plan::PlanTable arguments_of(const std::string& op, nb::handle args) {
   return all;
 }
 
-// What a function took so far, in all threads.
-struct Account {
-  std::atomic<int64_t> calls = 0, lock_wait_ns = 0, function_ns = 0;
-};
-struct PythonAccount {
-  std::shared_ptr<Account> account = std::make_shared<Account>();
-};
-
-// A function of a dataset. The dataset's Python objects own it (_Function in _dataset.py), so that the interpreter's
-// collector sees cycles through it: a class that has a Loader which calls its method, say. REQUIRES: the lock.
-class OwnedFunction {
- public:
-  explicit OwnedFunction(nb::handle cell) : account_(nb::cast<PythonAccount&>(cell.attr("account")).account) {
-    if (nb::cast<bool>(cell.attr("serial"))) turn_ = std::make_shared<std::timed_mutex>();
-    const nb::object weak = nb::steal(PyWeakref_NewRef(cell.ptr(), nullptr));
-    if (!weak.is_valid()) throw nb::python_error();
-    weak_ = hold(weak.ptr());
-  }
-  nb::object get() const {
-    const nb::object cell = nb::handle(weak_.get())();
-    if (cell.is_none()) throw Exception(Error(ErrorKind::Cancelled, "the dataset that has this function is gone"));
-    return cell.attr("call");
-  }
-  Account& account() const { return *account_; }
-  /// Of one call after the other; null: they may run side by side, where they release the interpreter's lock.
-  std::timed_mutex* turn() const { return turn_.get(); }
-
- private:
-  std::shared_ptr<std::timed_mutex> turn_;
-  std::shared_ptr<Account> account_;
-  Ref weak_;
-};
-
-// Notes what passes until it is destroyed.
-class Timed {
- public:
-  explicit Timed(std::atomic<int64_t>& to) : to_(to), begin_(now_ns()) {}
-  ~Timed() { to_.fetch_add(now_ns() - begin_, std::memory_order_relaxed); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  std::atomic<int64_t>& to_;
-  const int64_t begin_;
-};
-
-// Waits for the turn of a function whose calls come one after the other. Returns false iff the program ends that wait.
-bool takes_turn(const OwnedFunction& function, std::unique_lock<std::timed_mutex>& turn) {
-  if (function.turn() == nullptr) return true;
-  turn = std::unique_lock(*function.turn(), std::defer_lock);
-  while (!turn.try_lock_for(kLookInterval)) {
-    if (is_exiting() || look_for_interrupt()) return false;
-  }
-  return true;
-}
-
-// A call of the function, as the engine makes it: on any thread, with the lock.
-template <class Call>
-auto with_lock(const OwnedFunction& function, Call call) -> decltype(call()) {
-  if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
-  Account& account = function.account();
-  account.calls.fetch_add(1, std::memory_order_relaxed);
-  const int64_t asked = now_ns();
-  std::unique_lock<std::timed_mutex> turn;  // Before the interpreter's lock: the call before needs that to end.
-  if (!takes_turn(function, turn)) return fail(ErrorKind::Cancelled, "the program ends");
-  const int64_t has_turn = now_ns();
-  keep_thread_state();
-  const WithLock lock;
-  const int64_t begins = now_ns(), waited_ns = begins - asked;
-  account.lock_wait_ns.fetch_add(waited_ns, std::memory_order_relaxed);
-  internal::lock_wait_ns_by_thread += waited_ns;
-  internal::interpreter_wait_ns_by_thread += begins - has_turn;
-  const Timed runs(account.function_ns);
-  try {
-    const OwnsExceptions nobody(nullptr);
-    return call();
-  } catch (nb::python_error& error) {
-    if (error.matches(PyExc_StopIteration)) {  // It would be the end of the data.
-      PyErr_SetString(PyExc_RuntimeError, "the function raised StopIteration");
-    } else {
-      error.restore();
-    }
-    return fail(error_of_function());
-  } catch (const Exception& error) {
-    return fail(error.error());
-  }
-}
-
-nb::object called(const OwnedFunction& function, const nb::object& argument) {
-  const nb::object call = function.get();
-  nb::object result = nb::steal([&] {
-    const WhileCalling calling;
-    return call_with(call.ptr(), argument.ptr());
-  }());
-  if (!result.is_valid()) throw nb::python_error();
-  return result;
-}
-
-nb::object called(const OwnedFunction& function, const nb::object& argument, Random& random) {
-  const std::string words = [&] {
-    std::string bytes(16, '\0');
-    for (size_t i = 0; i < 4; ++i) {
-      const uint32_t word = random.u32();
-      std::memcpy(bytes.data() + 4 * i, &word, 4);
-    }
-    return bytes;
-  }();
-  const nb::object key = nb::steal(PyBytes_FromStringAndSize(words.data(), std::ssize(words)));
-  nb::object generator = nb::module_::import_("headpond._random").attr("generator")(key);
-  const nb::object call = function.get();
-  nb::object result = nb::steal([&] {
-    const WhileCalling calling;
-    return PyObject_CallFunctionObjArgs(call.ptr(), argument.ptr(), generator.ptr(), nullptr);
-  }());
-  if (!result.is_valid()) throw nb::python_error();
-  return result;
-}
-
-// What a function of map gave, if it gave anything.
-nb::handle returned(nb::handle result) {
-  if (result.is_none()) refuse_argument("the function returned None: is a return missing?");
-  return result;
-}
-
-// The same where its fields follow from it. An empty tuple is an empty list for one field that is known.
-nb::handle first_returned(nb::handle result) {
-  const bool has_fields = nb::isinstance<nb::dict>(result) || nb::isinstance<nb::tuple>(result);
-  if (has_fields && nb::len(result) == 0) refuse_argument("the function returned no fields");
-  return returned(result);
-}
-
-MapOptions map_options(const std::string& name, int version, bool blocking, Spec output) {
-  return {.output = std::move(output), .name = name, .version = version, .blocking = blocking};
-}
-
-Dataset map_function(const Dataset& input, nb::object function, const std::string& name, int version, bool blocking,
-                     bool random, nb::handle output) {
-  const Spec spec = to_spec(output);
-  if (spec.empty()) refuse_argument("map: output= has no fields");
-  const auto keys = std::make_shared<const Keys>(input.spec());
-  const OwnedFunction held(function);
-  const MapOptions options = map_options(name, version, blocking, spec);
-  if (random) {
-    return input | random_map(
-                       [held, keys, spec](const Element& in, Random& words) -> Result<Element> {
-                         return with_lock(held, [&]() -> Result<Element> {
-                           const nb::object result = called(held, keys->value_of(in), words);
-                           return element_of("map", returned(result), spec, Share::if_its_own);
-                         });
-                       },
-                       options);
-  }
-  return input | map(
-                     [held, keys, spec](const Element& in) -> Result<Element> {
-                       return with_lock(held, [&]() -> Result<Element> {
-                         const nb::object result = called(held, keys->value_of(in));
-                         return element_of("map", returned(result), spec, Share::if_its_own);
-                       });
-                     },
-                     options);
-}
-
-Dataset filter_function(const Dataset& input, nb::object function, const std::string& name, int version,
-                        bool blocking) {
-  const auto keys = std::make_shared<const Keys>(input.spec());
-  const OwnedFunction held(function);
-  return input | filter(
-                     [held, keys](const Element& in) -> Result<bool> {
-                       return with_lock(held, [&]() -> Result<bool> {
-                         const nb::object result = called(held, keys->value_of(in));
-                         const int truth = PyObject_IsTrue(result.ptr());
-                         if (truth < 0) throw nb::python_error();
-                         return truth != 0;
-                       });
-                     },
-                     map_options(name, version, blocking, {}));
-}
-
-Ref opened(const nb::object& iterable) {
-  const nb::object iterator = nb::steal(PyObject_GetIter(iterable.ptr()));
-  if (!iterator.is_valid()) throw nb::python_error();
-  return hold(iterator.ptr());
-}
-
-Dataset generator_dataset(nb::object make, nb::handle spec_given, const std::string& name, int version, bool blocking,
-                          std::optional<nb::object> seek) {
-  const Spec spec = to_spec(spec_given);
-  const OwnedFunction held(make);
-  const auto over = [spec, held](const Ref& iterator) -> Generator {
-    return [spec, iterator, held]() -> Result<std::optional<Element>> {
-      return with_lock(held, [&]() -> Result<std::optional<Element>> {
-        const nb::object next = nb::steal([&] {
-          const WhileCalling calling;
-          return PyIter_Next(iterator.get());
-        }());
-        if (!next.is_valid()) {
-          if (PyErr_Occurred() != nullptr) throw nb::python_error();
-          return std::nullopt;
-        }
-        return element_of("from_generator", next, spec, Share::copy);
-      });
-    };
-  };
-  GeneratorOptions options{.name = name, .version = version, .blocking = blocking};
-  if (seek) {
-    const OwnedFunction held_seek(*seek);
-    options.seek = [=](uint64_t epoch, int64_t position) -> Result<Generator> {
-      return with_lock(held_seek,
-                       [&]() -> Result<Generator> { return over(opened(held_seek.get()(epoch, position))); });
-    };
-  }
-  return from_generator(
-      [=](uint64_t epoch) -> Generator {
-        Result<Generator> made =
-            with_lock(held, [&]() -> Result<Generator> { return over(opened(held.get()(epoch))); });
-        if (made) return *std::move(made);
-        return [error = made.error()]() -> Result<std::optional<Element>> { return fail(error); };
-      },
-      spec, options);
-}
-
 constexpr std::string_view kKinds[] = {"indexed", "sparse", "stream"};
 
 std::vector<std::pair<std::string, Tensor>> tensors_of(nb::handle values) {
@@ -311,23 +81,6 @@ std::vector<std::pair<std::string, Tensor>> tensors_of(nb::handle values) {
     all.emplace_back(text_of(pair[0]), tensor_of(nb::object(pair[1]), {}, Share::always));
   }
   return all;
-}
-
-// The dataset that a function of Python makes of an element. It keeps the Python object, which owns its functions.
-std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb::object& function) {
-  const auto keys = std::make_shared<const Keys>(input.spec());
-  return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
-    return value_or_throw(with_lock(held, [&]() -> Result<Dataset> {
-      const nb::object made = called(held, keys->value_of(in));
-      if (!nb::isinstance<Dataset>(nb::getattr(made, "_core", nb::none()))) {
-        refuse_argument(fmt::format("the function returned {}, not a headpond.Dataset",
-                                    nb::cast<std::string>(made.type().attr("__name__"))));
-      }
-      const auto kept =
-          std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
-      return Dataset(Node::Ref(kept, kept->first.get()));
-    }));
-  };
 }
 
 Dataset built(const std::string& op, nb::handle args, const std::string& name,
@@ -456,76 +209,9 @@ nb::object cardinality(const Dataset& dataset) {
   return known ? nb::object(nb::int_(*known)) : nb::none();
 }
 
-// Sequence, with its options and what it is made of.
-struct Reading {
-  Reading(const Dataset& of, uint64_t seed, int64_t epochs, const std::optional<nb::bytes>& state, nb::handle owner)
-      : owner(hold(owner.ptr())),
-        dataset(of),
-        options{.seed = seed, .epochs = epochs},
-        sequence(state ? value(Sequence::restored(of, options, std::string_view(state->c_str(), state->size())))
-                       : Sequence(of, options)),
-        keys(of.spec()) {
-    note_place();
-  }
-  void note_place() {
-    epoch = sequence.epoch();
-    index = sequence.index();
-  }
-  Ref owner;  // Of its functions.
-  const Dataset dataset;
-  const SequenceOptions options;
-  Sequence sequence;
-  Keys keys;
-  bool is_used = false;
-  int64_t epoch = 0, index = -1;  // Of `sequence`, which another thread may be using.
-};
-
-class NotesPlace {
- public:
-  explicit NotesPlace(Reading& reading) : reading_(reading) {}
-  ~NotesPlace() { reading_.note_place(); }
-  NotesPlace(const NotesPlace&) = delete;
-  NotesPlace& operator=(const NotesPlace&) = delete;
-
- private:
-  Reading& reading_;
-};
-
-Any next_of(Reading& reading) {
-  const OneAtATime used(reading.is_used, "Sequence");
-  auto next = [&] {
-    const NotesPlace also_after_an_interrupt(reading);  // An epoch may have begun before it.
-    return waiting([&] { return reading.sequence.next(); }, nullptr, /*between_elements=*/true);
-  }();
-  if (at_end(next)) throw nb::stop_iteration();
-  return reading.keys.value_of(value(std::move(next)));
-}
-
-// The old position stays if `state` is refused.
-void restore(Reading& reading, const nb::bytes& state) {
-  const OneAtATime used(reading.is_used, "Sequence");
-  const std::string given(state.c_str(), state.size());
-  reading.sequence = value(waiting([&] { return Sequence::restored(reading.dataset, reading.options, given); }));
-  reading.note_place();
-}
-
-// Its place too, which another thread may change after this call.
-nb::typed<nb::tuple, int64_t, int64_t, nb::bytes> state(Reading& reading) {
-  const OneAtATime used(reading.is_used, "Sequence");
-  const std::string saved = reading.sequence.state();
-  return nb::make_tuple(reading.epoch, reading.index, nb::bytes(saved.data(), saved.size()));
-}
-
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
-constexpr const char* kSpecOfValue =
-    "def spec_of(value: typing.Any, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 
-void add_functions(nb::module_& module) {
-  nb::class_<PythonAccount>(module, "FunctionAccount")
-      .def(nb::init<>())
-      .def_prop_ro("calls", [](const PythonAccount& self) { return self.account->calls.load(); })
-      .def_prop_ro("lock_wait_ns", [](const PythonAccount& self) { return self.account->lock_wait_ns.load(); })
-      .def_prop_ro("function_ns", [](const PythonAccount& self) { return self.account->function_ns.load(); });
+void add_steps(nb::module_& module) {
   module.attr("ENDLESS") = kEndless;
   module.def("operators", operators, nb::sig("def operators() -> list[tuple[str, int, list[str]]]"));
   module.def("kernels", kernels, nb::sig("def kernels() -> list[tuple[str, list[str]]]"));
@@ -542,25 +228,6 @@ void add_functions(nb::module_& module) {
   module.def("from_tensor_slices", [](nb::handle values, const std::vector<std::string>& places) {
     return internal::slices_in_files(tensors_of(values), places);
   });
-  module.def("from_generator", generator_dataset);
-  module.def("map", map_function);
-  module.def("filter", filter_function);
-  module.def(
-      "spec_of", [](nb::handle one) { return from_spec(spec_of(first_returned(one))); }, nb::arg("value").none(),
-      nb::sig(kSpecOfValue));
-}
-
-void add_reading(nb::module_& module) {
-  nb::class_<Reading>(module, "Sequence")
-      .def(nb::init<const Dataset&, uint64_t, int64_t, const std::optional<nb::bytes>&, nb::handle>(),
-           nb::arg("dataset"), nb::arg("seed"), nb::arg("epochs"), nb::arg("state").none(), nb::arg("owner").none())
-      .def(
-          "__iter__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __iter__(self) -> Sequence"))
-      .def("__next__", next_of)
-      .def("restore", restore)
-      .def_prop_ro("epoch", [](const Reading& self) { return self.epoch; })
-      .def_prop_ro("index", [](const Reading& self) { return self.index; })
-      .def("state", state);
 }
 
 }  // namespace
@@ -592,8 +259,7 @@ void add_datasets(nb::module_& module) {
           nb::sig("def explain(self, format: str, analyze: bool, seconds: float, seed: int) -> str"))
       .def("check", checked, nb::kw_only(), nb::arg("elements"), nb::arg("label"), nb::arg("seed"), nb::arg("threads"),
            nb::arg("memory").none(), nb::arg("run_ahead"));
-  add_functions(module);
-  add_reading(module);
+  add_steps(module);
 }
 
 }  // namespace headpond::python

@@ -200,6 +200,8 @@ Error error_of_exception(const void* owner) {
 
 }  // namespace
 
+void refuse_argument(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
+
 void set_error_class(const std::string& kind, nb::object type) { classes()[kind] = std::move(type); }
 
 void raise(const Error& error) {

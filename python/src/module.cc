@@ -30,6 +30,8 @@ NB_MODULE(_core, module) {
   });
   module.attr("VERSION") = HEADPOND_VERSION;
   python::add_datasets(module);
+  python::add_functions(module);
+  python::add_sequence(module);
   python::add_loader(module);
   python::add_batches(module);
   python::add_writers(module);

@@ -169,8 +169,6 @@ nb::object texts_of(const Tensor& tensor, const npy_intp* dims) {
   return array;
 }
 
-[[noreturn]] void refuse_value(const std::string& what) { throw Exception(Error(ErrorKind::InvalidArgument, what)); }
-
 Shape shape_of(PyArrayObject* array) {
   std::vector<int64_t> dims(PyArray_DIMS(array), PyArray_DIMS(array) + PyArray_NDIM(array));
   return Shape(std::span<const int64_t>(dims));
@@ -185,9 +183,9 @@ bool is_beyond_64_bits(nb::handle value) {
 
 [[noreturn]] void refuse_object(nb::handle object, std::span<PyObject* const> all) {
   if (std::any_of(all.begin(), all.end(), [](PyObject* one) { return is_beyond_64_bits(one); }))
-    refuse_value("an integer that 64 bits cannot hold");
-  refuse_value(fmt::format("a value of type {}: objects must be bytes or str",
-                           nb::cast<std::string>(object.type().attr("__name__"))));
+    refuse_argument("an integer that 64 bits cannot hold");
+  refuse_argument(fmt::format("a value of type {}: objects must be bytes or str",
+                              nb::cast<std::string>(object.type().attr("__name__"))));
 }
 
 Tensor texts(PyArrayObject* given) {
@@ -266,8 +264,8 @@ nb::object converted(PyArrayObject* array, DType has, DType want) {
   const bool to_float = want == DType::f16 || want == DType::bf16 || want == DType::f32 || want == DType::f64;
   const bool is_float = has == DType::f64, is_empty = PyArray_SIZE(array) == 0;
   if (!is_empty && (has == DType::boolean || want == DType::boolean || (is_float && !to_float)))
-    refuse_value(fmt::format("{} where {} is needed", name(has), name(want)));
-  const auto refuse = [&] { refuse_value(fmt::format("a number that {} cannot hold", name(want))); };
+    refuse_argument(fmt::format("{} where {} is needed", name(has), name(want)));
+  const auto refuse = [&] { refuse_argument(fmt::format("a number that {} cannot hold", name(want))); };
   if (to_float && becomes_infinite(array, want)) refuse();
   nb::object made = carray(array, want);
   if (!is_float) {
@@ -376,17 +374,18 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
     return Tensor::scalar(bytes_in(value));
   }
   if (PyUnicode_Check(value.ptr()) != 0) return Tensor::scalar(std::string_view(text_of(value)));
-  if (value.is_none()) refuse_value("None");
-  if (PyDict_Check(value.ptr()) != 0) refuse_value("a dict: fields are flat, so name what is in it 'a/b'");
+  if (value.is_none()) refuse_argument("None");
+  if (PyDict_Check(value.ptr()) != 0) refuse_argument("a dict: fields are flat, so name what is in it 'a/b'");
   need_numpy();
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
+  const nb::object held = is_array ? nb::object() : nb::borrow(value);  // Its own code may take it from where it lies.
   if (!is_array && is_only_dlpack(value))
     return tensor_of(nb::module_::import_("numpy").attr("from_dlpack")(value), want, share);
   nb::object array = array_in(value, is_array);
   auto* own = reinterpret_cast<PyArrayObject*>(array.ptr());
   const auto dtype = dtype_of_array(own);
   if (!dtype) {
-    refuse_value(
+    refuse_argument(
         fmt::format("an array of dtype {}, which no tensor has",
                     nb::cast<std::string>(nb::str(nb::handle(reinterpret_cast<PyObject*>(PyArray_DESCR(own)))))));
   }

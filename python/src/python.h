@@ -164,9 +164,13 @@ bool give_log_lines();
 
 // ---- errors.cc
 
+/// Throws Exception(InvalidArgument).
+[[noreturn]] void refuse_argument(const std::string& what);
+
 /// The class for a kind, by "DataLoss", ...
 void set_error_class(const std::string& kind, nb::object type);
-/// Raises what stands for the error: the user's own exception if it carries one, else the class of its kind.
+/// Raises what stands for the error: the user's own exception if it carries one, else the class of its kind. A limit of
+/// on_error is of that class, too, and has the user's exception as its first cause.
 [[noreturn]] void raise(const Error& error);
 /// Sets it as the exception of Python, for a function that answers by a null pointer. REQUIRES: the lock.
 void set_error(const Error& error);
@@ -285,8 +289,15 @@ DType to_dtype(nb::handle name);
 Shape to_shape(nb::handle shape);
 Wait to_wait(std::optional<double> timeout);
 
+// ---- functions.cc
+
+/// The dataset that a function of Python makes of an element of `input`.
+std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb::object& function);
+
 // ---- One function a source that adds to the module.
 void add_datasets(nb::module_& module);
+void add_functions(nb::module_& module);
+void add_sequence(nb::module_& module);
 void add_loader(nb::module_& module);
 void add_batches(nb::module_& module);
 void add_writers(nb::module_& module);
