@@ -124,3 +124,22 @@ def test_names_of_fields_in_any_encoding(tmp_path):
     assert only(rows.map(lambda row: row)) == {"caf\udce9": 1, "b": 2}
     assert next(iter(hp.Loader(rows.batch(1))))["caf\udce9"].tolist() == [1]
     assert only(hp.range(1).map(lambda x: {"a\0b": 1, "a": 2})) == {"a\0b": 1, "a": 2}
+
+
+def test_a_value_may_leave_its_dict_while_it_becomes_an_array():
+    given = {}
+
+    class Leaving:
+        def __init__(self):
+            self.values = np.arange(3.0)
+
+        def __array__(self, dtype=None, copy=None):
+            given.clear()
+            return self.values
+
+    def function(x):
+        given["a"] = Leaving()
+        return given
+
+    rows = [one["a"].tolist() for one in hp.range(3).map(function, output={"a": (hp.f64, (3,))}).sequence()]
+    assert rows == [[0.0, 1.0, 2.0]] * 3
