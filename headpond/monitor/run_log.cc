@@ -11,7 +11,6 @@
 #include <fstream>
 #include <map>
 #include <optional>
-#include <span>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/cpu.h"
@@ -19,16 +18,14 @@
 #include "headpond/base/mutex.h"
 #include "headpond/base/trace_tasks.h"
 #include "headpond/engine/verdict/profile.h"
-#include "headpond/io/file/file.h"
 #include "headpond/io/file/file_writer.h"
 #include "headpond/monitor/events.h"
 #include "headpond/monitor/events_internal.h"
+#include "headpond/monitor/run/end_files_internal.h"
 #include "headpond/monitor/run/live_socket_internal.h"
 #include "headpond/monitor/run/mapped_files_internal.h"
 #include "headpond/monitor/run/pipeline_watch_internal.h"
-#include "headpond/monitor/run/run_report.h"
 #include "headpond/monitor/run/run_trace_internal.h"
-#include "headpond/monitor/run/verdict_json.h"
 
 namespace headpond {
 namespace {
@@ -90,10 +87,6 @@ std::string as_code(const std::string& text) {
   return code;
 }
 
-Result<void> write_text_file(const std::string& path, const std::string& text) {
-  return write_file_atomically(path, {std::as_bytes(std::span(text))});
-}
-
 }  // namespace
 
 class RunLog::State {
@@ -140,9 +133,10 @@ class RunLog::State {
   Result<void> first_error() const HEADPOND_REQUIRES(mu_) {
     return !lines_error_ ? lines_error_ : !events_error_ ? events_error_ : trace_error_;
   }
-  Result<void> write_verdicts(const std::vector<PipelineRecord>& all) const;
-  Result<void> write_profiles(const std::vector<PipelineRecord>& all) const;
-  Result<void> write_report() const;
+  std::vector<MemoryUse> at_most() const {
+    MutexLock lock(mu_);
+    return at_most_;
+  }
   Result<void> write_end_files() HEADPOND_EXCLUDES(mu_);
 
   const std::string folder_;
@@ -452,53 +446,15 @@ void RunLog::State::write_record(internal::PipelineWatch& watched) {
   write_text(record.name.empty() ? "verdict" : "verdict/" + record.name, as_code(record.verdict.to_string()));
 }
 
-Result<void> RunLog::State::write_verdicts(const std::vector<PipelineRecord>& all) const {
-  const PipelineRecord* const most = most_waited_for(all);
-  JsonWriter json(JsonNonFinite::AsNull);
-  json.begin_object().member("schema", "headpond.verdict/1").member("name", most != nullptr ? most->name : "");
-  write_verdict(json, most != nullptr ? most->verdict : Verdict());
-  json.key("pipelines").begin_array();
-  for (const PipelineRecord& one : all) {
-    json.begin_object().member("name", one.name);
-    write_verdict(json, one.verdict);
-    json.end_object();
-  }
-  json.end_array().end_object();
-  return write_text_file(folder_ + "/verdict.json", json.take() + "\n");
-}
-
-Result<void> RunLog::State::write_profiles(const std::vector<PipelineRecord>& all) const {
-  JsonWriter json(JsonNonFinite::AsNull);
-  json.begin_object().member("schema", "headpond.profile/1").key("pipelines").begin_array();
-  for (const PipelineRecord& one : all) {
-    json.begin_object().member("name", one.name).key("rows");
-    headpond::write_profile(json, profile_of(one.loader, {.view = ProfileView::scope}).value());
-    json.end_object();
-  }
-  json.end_array().key("memory");
-  {
-    MutexLock lock(mu_);
-    write_memory(json, at_most_);
-  }
-  json.end_object();
-  return write_text_file(folder_ + "/profile.json", json.take() + "\n");
-}
-
-Result<void> RunLog::State::write_report() const {
-  const auto run = read_run(folder_);
-  if (!run) return fail(run.error());
-  return write_text_file(folder_ + "/report.html", report_html(*run));
-}
-
 // What needs the whole run. Returns the first error.
 Result<void> RunLog::State::write_end_files() {
   const std::vector<PipelineRecord> all = pipelines();
-  Result<void> first = write_verdicts(all);
+  Result<void> first = internal::write_verdicts(folder_, all);
   const auto then = [&first](Result<void> done) {
     if (!done && first) first = std::move(done);
   };
-  then(write_profiles(all));
-  if (options_.report) then(write_report());
+  then(internal::write_profiles(folder_, all, at_most()));
+  if (options_.report) then(internal::write_report(folder_));
   then(events_->close());
   then(trace_->finish());  // Last: it may be large.
   return first;
