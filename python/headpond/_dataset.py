@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
 from ._elsewhere import add_hints
-from ._names import name_of_function
+from ._names import name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, refuse_dataset, seed_of, shown_spec
@@ -254,7 +254,7 @@ class Dataset(Operators):
         called = _name_of(step, "map()", name)
         if called and field is not None:
             called += f" of {field}"
-        cell = _Function(function, f"map({called})", serial)
+        cell = _Function(function, f"map({called or shown_name(step)})", serial)
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
 
@@ -294,7 +294,7 @@ class Dataset(Operators):
         called = _name_of(predicate, "filter()", name)
         version = integer("filter()", "version", version, bits=32)
         blocking, serial = flag("filter()", "blocking", blocking), flag("filter()", "serial", serial)
-        cell = _Function(predicate, f"filter({called})", serial)
+        cell = _Function(predicate, f"filter({called or shown_name(predicate)})", serial)
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
@@ -319,7 +319,7 @@ class Dataset(Operators):
             else:
                 raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
         called = _name_of(function, f"{op}()", name)
-        cell = _Function(function, f"{op}({called})")
+        cell = _Function(function, f"{op}({called or shown_name(function)})")
         inputs = [("", self._core)]
         made = _core.build(op, args, called, inputs, cell, plain_spec(output), kind)
         return Dataset(made, (*self._functions, cell))
@@ -420,8 +420,8 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
     called = _name_of(make, "from_generator()", name)
-    made = _Function(make, f"from_generator({called})")
-    sought = None if seek is None else _Function(seek, f"seek({called})")
+    made = _Function(make, f"from_generator({called or shown_name(make)})")
+    sought = None if seek is None else _Function(seek, f"seek({called or shown_name(make)})")
     version, blocking = integer("from_generator()", "version", version, bits=32), flag("from_generator()", "blocking", blocking)
     core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
     return Dataset(core, (made,) if sought is None else (made, sought))

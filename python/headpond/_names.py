@@ -29,6 +29,12 @@ def name_of_function(function: Any, within: tuple[int, ...] = ()) -> str:
     return name if id(function) in within else _with_values(name, _values_of(function), (*within, id(function)))
 
 
+def shown_name(function: Any) -> str:
+    """What it is called where people read it."""
+    name: str = getattr(function, "__qualname__", type(function).__qualname__)
+    return name.rsplit("<locals>.", 1)[-1]
+
+
 def _is_of_an_object(function: Any) -> bool:
     owner = getattr(function, "__self__", None)
     return not (owner is None or isinstance(owner, (type, types.ModuleType)))

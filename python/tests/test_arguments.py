@@ -78,7 +78,7 @@ RANGES = {
     "a dimension of a shape is an integer or None, not 'a'": lambda: hp.FIFOQueue(3, ["float32"], [("a",)]),
     "FixedLengthRecordReader: header_bytes=-1: must be in": lambda: tf1.FixedLengthRecordReader(1, -1),
     "Loader: threads=1099511627776: must be in": lambda: loader(threads=2**40),
-    "batch: batch_size must be an integer below 2^63, not an integer from 2^63 on": lambda: hp.range(3).batch(2**63),
+    r"batch: batch_size must be an integer below 2\^63, not an integer from 2\^63 on": lambda: hp.range(3).batch(2**63),
     "batch: batch_size is an integer that 64 bits cannot hold": lambda: hp.range(3).batch(2**64),
     "timeout is not a number": lambda: hp.FIFOQueue(3, ["float32"]).dequeue(timeout=float("nan")),
     "the function returned no fields": lambda: hp.range(3).map(lambda x: {}),

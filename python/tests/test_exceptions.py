@@ -191,6 +191,7 @@ def test_exceptions_that_the_collector_emptied_are_left_alone():
     """Those of a Loader that only their own frames reach, whose engine has them still: the next Loader shortens old ones."""
     program = """
 import gc
+import numpy as np
 import headpond as hp
 gc.set_threshold(20, 1, 1)
 def fail(element):
