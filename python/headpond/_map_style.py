@@ -30,7 +30,7 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     def item(i: int) -> Any:
         return _plain(dataset[int(i)], fields)
 
-    item.__qualname__ = f"from_torch of {type(dataset).__qualname__}"  # In stats(); in a plan it has only a name that is given.
+    item.__qualname__ = f"from_torch of {type(dataset).__name__}"  # In stats(); in a plan it has only a name that is given.
     called = "" if name is None else f"from_torch of {name}"
     return numbers(size).map(item, output=output, blocking=blocking, serial=serial, name=called, version=version)
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _MOST = 200  # Characters of a value.
-_NAMED = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
+_NAMED: tuple[type, ...] = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
 
 
 def name_of_function(function: Any, within: tuple[int, ...] = ()) -> str:
