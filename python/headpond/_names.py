@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 _MOST = 200  # Characters of a value.
-_NAMED: tuple[type, ...] = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
+_NAMED: tuple[Any, ...] = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
 
 
 def name_of_function(function: Any, within: tuple[int, ...] = ()) -> str:
@@ -21,7 +21,7 @@ def name_of_function(function: Any, within: tuple[int, ...] = ()) -> str:
         return _with_values(name_of_function(function.func, within), given, within)
     if type(function).__name__ == "ufunc":  # NumPy's.
         return f"numpy.{function.__name__}"
-    if not isinstance(function, _NAMED) or _is_of_an_object(function):
+    if not _has_a_name_of_its_own(function):
         return ""
     name = f"{getattr(function, '__module__', None) or ''}.{function.__qualname__}"
     if "<lambda>" in name or (isinstance(function, type) and "<locals>" in name):
@@ -35,9 +35,9 @@ def shown_name(function: Any) -> str:
     return name.rsplit("<locals>.", 1)[-1]
 
 
-def _is_of_an_object(function: Any) -> bool:
-    owner = getattr(function, "__self__", None)
-    return not (owner is None or isinstance(owner, (type, types.ModuleType)))
+def _has_a_name_of_its_own(function: Any) -> bool:
+    owner = getattr(function, "__self__", None)  # Of a method, the object or the class.
+    return isinstance(function, _NAMED) and (owner is None or isinstance(owner, (type, types.ModuleType)))
 
 
 def _values_of(function: Any) -> list[tuple[str, Any]]:
