@@ -79,8 +79,8 @@ PlanError::PlanError(const std::string& file, int64_t line, const std::string& w
                                                                : fmt::format("{}: {}", file, what))) {}
 
 std::string kind_of(const PlanValue& value) {
-  constexpr const char* kKinds[] = {"a boolean", "an integer", "an integer from 2^63 on", "a float",
-                                     "a string",  "a list",     "a table"};
+  constexpr const char* kKinds[] = {"a boolean", "an integer", "an integer from 2^63 on", "a float", "a string",
+                                    "a list",    "a table"};
   return kKinds[value.is.index()];
 }
 

@@ -53,6 +53,17 @@ def test_readmes_program(photos):
     assert "(16, 32, 32, 3)" in out and "ms" in out
 
 
+def test_readmes_output_is_that_of_its_program(tmp_path):
+    text = (ROOT / "README.md").read_text()
+    program, printed = re.search(r"```python\n(.*?)```.*?```\n(.*?)```", text, re.S).groups()
+    for kind in ("cats", "dogs"):
+        for number in range(24):
+            write_png(tmp_path / "photos" / kind / f"{number}.png", np.full((48, 64, 3), number, np.uint8))
+    lines, expected = run(tmp_path, "-c", program).splitlines(), printed.splitlines()
+    assert lines[:-1] == expected[:-1] and len(expected) == 7
+    assert re.fullmatch(r"waited [\d.]+ ms for batches", lines[-1]) and re.fullmatch(r"waited [\d.]+ ms for batches", expected[-1])
+
+
 def test_photos_to_training_steps_and_again_from_the_checkpoint(photos):
     pytest.importorskip("torch", reason="PyTorch is not installed")
     first = run(photos, ROOT / "examples/python/photos.py", photos / "photos", "c.pt")
