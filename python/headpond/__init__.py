@@ -36,12 +36,14 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
         make_example, make_sequence_example, read_idx, read_idx_pair, read_npy, read_npz, write_idx, write_npy)
     from ._kernels import *  # noqa: F403
     from ._map_style import from_torch
+    from ._migrate import Migration, MigrationStep, migrate
     from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, diagnose, progress, write_timeline
     from ._parsers import parse_example, parse_json, parse_sequence_example
     from ._pictures import Pictures, encode_png, show
     from ._queues import (
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
         RandomShuffleQueue, StagingArea)
+    from ._run_log import RunLog
     from ._sequence import Sequence
     from ._sources import *  # noqa: F403
     from ._stats import (
@@ -53,11 +55,13 @@ _LATER = {
     "_files": "LabelledFile LabelledFolder RecordReader RecordWriter TarMember TarReader digit_set expand_files list_labelled_folder "
               "make_example make_sequence_example read_idx read_idx_pair read_npy read_npz write_idx write_npy",
     "_map_style": "from_torch",
+    "_migrate": "Migration MigrationStep migrate",
     "_monitor": "EventWriter Progress QueueMonitor WaitAccount diagnose progress write_timeline",
     "_parsers": "parse_example parse_json parse_sequence_example",
     "_pictures": "Pictures encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
+    "_run_log": "RunLog",
     "_sequence": "Sequence",
     "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes "
               "ThreadTimes ThreadsSeen"}
@@ -98,13 +102,13 @@ __all__ = [
     "Barrier", "BarrierBatch", "CallTimes", "CancelledError", "Coordinator", "DType", "DataLossError", "Dataset",
     "DeadlineExceededError", "Error", "EventWriter", "Expression", "FIFOQueue", "FailedCounts", "FailedPreconditionError", "FieldSpec",
     "FunctionStats", "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread",
-    "MapStagingArea", "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Parser", "Permutation",
+    "MapStagingArea", "Migration", "MigrationStep", "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Parser", "Permutation",
     "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader",
-    "RecordWriter", "ResourceExhaustedError", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
+    "RecordWriter", "ResourceExhaustedError", "RunLog", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
     "TarReader", "TaskTimes", "ThreadTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
     "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files", "explain",
     "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",
-    "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "mix", "parquet",
+    "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "migrate", "mix", "parquet",
     "parse_example", "parse_json", "parse_sequence_example", "progress", "random_key", "read_idx", "read_idx_pair", "read_npy",
     "read_npz", "read_plan", "sample_from_datasets", "show", "tf1", "trace", "u16", "u32", "u64", "u8", "write_idx", "write_npy",
     "write_timeline"]
@@ -115,7 +119,7 @@ __all__ += SOURCES
 @atexit.register
 def _exit() -> None:
     began = time.monotonic()
-    for module, end in (("_loader", "close_all"), ("_queues", "stop_all"), ("_monitor", "close_monitors")):
+    for module, end in (("_run_log", "close_logs"), ("_loader", "close_all"), ("_queues", "stop_all"), ("_monitor", "close_monitors")):
         close = getattr(sys.modules.get(f"{__name__}.{module}"), end, None)  # None: nothing of it was used.
         if close is not None:
             close()

@@ -175,9 +175,25 @@ class Dataset(Operators):
 
     # ---- Reading it.
 
+    def at(self, i: int, *, seed: int = 0, epoch: int = 0) -> Any:
+        """Element `i` of the epoch, where elements have positions. InvalidArgumentError where there is no such position, NotFoundError
+        for one that a filter left empty."""
+        return self._core.at(integer("at()", "i", i), seed_of(seed), integer("at()", "epoch", epoch, least=0))
+
+    def get_single_element(self, *, seed: int = 0) -> Any:
+        """The only element. InvalidArgumentError if there is none or more than one."""
+        return self._core.get_single_element(seed_of(seed))
+
+    def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], *, seed: int = 0) -> Any:
+        """reduce_func(state, element) of all elements of epoch 0, one after the other, `initial_state` first."""
+        state = initial_state
+        for element in self.sequence(seed=seed):
+            state = reduce_func(state, element)
+        return state
+
     def __getitem__(self, index: NoReturn) -> NoReturn:  # No type is that of an index.
-        raise TypeError("a headpond.Dataset has no []: ds.skip(i).take(1) has element i, ds.skip(i).take(n) has n from there, "
-                        "ds.select([5, 2]) those at these positions, ds.shard(n, i) every n-th; next(iter(...)) reads one")
+        raise TypeError("a headpond.Dataset has no []: ds.at(i) is element i, ds.skip(i).take(n) has n from there, "
+                        "ds.select([5, 2]) those at these positions, ds.shard(n, i) every n-th")
 
     def __iter__(self) -> _core.Batches:
         from ._loader import Loader
@@ -297,6 +313,22 @@ class Dataset(Operators):
         cell = _Function(predicate, f"filter({called or shown_name(predicate)})", serial)
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
+    def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], tuple[Any, Any]], *, output: SpecLike = None, name: str | None = None,
+             version: int = 0) -> Dataset:
+        """Carries a state from element to element: scan_func(state, element) returns the next state and the element that stands in this
+        one's place. Each epoch begins with `initial_state`, whose dtypes and shapes every state has, and which is a part of what state_dict()
+        saves: keep it small. `output`: the spec of the elements; else element 0 is made here to see it."""
+        version = integer("scan()", "version", version, bits=32)
+        if output is None:
+            for element in self.sequence():
+                output = shown_spec(_core.spec_of(_pair("scan()", scan_func(initial_state, element))[1]))
+                break
+            else:
+                raise ValueError("scan(): the dataset is empty, so its result is not known; say output=")
+        called = _name_of(scan_func, "scan()", name)
+        cell = _Function(scan_func, f"scan({called or shown_name(scan_func)})")
+        return Dataset(_core.scan(self._core, initial_state, cell, called, version, plain_spec(output)), (*self._functions, cell))
+
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
         """The elements of the datasets that `function` makes of the elements, one dataset after the other. `output`: their spec; else
         the dataset of element 0 is made here to see it."""
@@ -355,6 +387,12 @@ class Dataset(Operators):
     def _plan(self) -> str:
         """As an option of a kernel: the name of a chain."""
         return f"dataset {id(self)}"
+
+
+def _pair(call: str, made: Any) -> tuple[Any, Any]:
+    if not isinstance(made, tuple) or len(made) != 2:
+        raise TypeError(f"{call}: the function must return a tuple of the next state and an element")
+    return made
 
 
 def _example_rng() -> Any:

@@ -43,6 +43,13 @@ def state_in(saved: dict[str, Any]) -> bytes:
     raise DataLossError("the state is damaged: its entry 'state' must be a text in base64")
 
 
+def profile_arguments(view: str, order_by: str) -> tuple[int, int]:
+    views, orders = ("op", "scope", "stage"), ("time", "self", "cpu", "bytes", "peak", "calls")
+    if view not in views or order_by not in orders:
+        raise InvalidArgumentError(f"profile() has the views {', '.join(views)} and the orders {', '.join(orders)}")
+    return views.index(view), orders.index(order_by)
+
+
 _BITS = {"epochs": 64, "threads": 32, "io_threads": 32, "memory": 64, "run_ahead": 64, "world_size": 64, "rank": 64}
 _MAY_BE_NONE = {"epochs", "threads", "memory", "run_ahead", "deterministic"}
 
@@ -208,10 +215,7 @@ class Loader:
         """Where the time and the memory of its threads went, as the rows of `headpond profile --json`. `view`: "op", "scope" or "stage";
         `order_by`: "time", "self", "cpu", "bytes", "peak" or "calls", largest first; a scope keeps the plan's order."""
         import json
-        views, orders = ("op", "scope", "stage"), ("time", "self", "cpu", "bytes", "peak", "calls")
-        if view not in views or order_by not in orders:
-            raise InvalidArgumentError(f"profile() has the views {', '.join(views)} and the orders {', '.join(orders)}")
-        return cast("list[dict[str, Any]]", json.loads(self._core.profile(views.index(view), orders.index(order_by))))
+        return cast("list[dict[str, Any]]", json.loads(self._core.profile(*profile_arguments(view, order_by))))
 
     def pause(self) -> None:
         """The time until the next batch is not that of a step: before a validation, say, or a checkpoint."""

@@ -7,6 +7,7 @@
 
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/ops.h"
+#include "headpond/dataset/ops/fold/evaluate.h"
 #include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/check/check.h"
@@ -209,6 +210,19 @@ nb::object cardinality(const Dataset& dataset) {
   return known ? nb::object(nb::int_(*known)) : nb::none();
 }
 
+// What `make` evaluates of the dataset.
+template <class Make>
+Any element_of_dataset(const Dataset& dataset, Make make) {
+  Element element = value(waiting([&]() -> Result<Element> {
+    try {
+      return make();
+    } catch (const Exception& error) {
+      return fail(error.error());
+    }
+  }));
+  return Keys(dataset.spec()).value_of(std::move(element));
+}
+
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 
 void add_steps(nb::module_& module) {
@@ -238,6 +252,18 @@ void add_datasets(nb::module_& module) {
           "spec", [](const Dataset& self) { return from_spec(self.spec()); }, nb::for_getter(nb::sig(kSpecOfSelf)))
       .def_prop_ro("kind", [](const Dataset& self) { return std::string(kKinds[static_cast<size_t>(self.kind())]); })
       .def_prop_ro("draws", [](const Dataset& self) { return self.node()->draws(); })
+      .def(
+          "at",
+          [](const Dataset& self, int64_t i, uint64_t seed, uint64_t epoch) {
+            return element_of_dataset(self, [&] { return at(self, i, seed, epoch); });
+          },
+          nb::arg("i"), nb::arg("seed"), nb::arg("epoch"))
+      .def(
+          "get_single_element",
+          [](const Dataset& self, uint64_t seed) {
+            return element_of_dataset(self, [&] { return get_single_element(self, {.seed = seed}); });
+          },
+          nb::arg("seed"))
       .def("cardinality", cardinality, nb::sig("def cardinality(self, /) -> int | None"))
       .def(
           "part", [](const Dataset& self, int64_t parts, int64_t index) { return self | internal::part(parts, index); },

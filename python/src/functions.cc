@@ -197,6 +197,31 @@ Dataset filter_function(const Dataset& input, nb::object function, const std::st
                      map_options(name, version, blocking, {}));
 }
 
+// The function gets the state and the element, and returns both anew.
+Dataset scan_function(const Dataset& input, nb::handle initial, nb::object function, const std::string& name,
+                      int version, nb::handle output) {
+  const Spec spec = to_spec(output), state_spec = spec_of(initial);
+  const auto keys = std::make_shared<const Keys>(input.spec()), state_keys = std::make_shared<const Keys>(state_spec);
+  const OwnedFunction held(function);
+  using Scanned = std::pair<Element, Element>;
+  const ScanFunction call = [=](const Element& state, const Element& in) -> Result<Scanned> {
+    return with_lock(held, [&]() -> Result<Scanned> {
+      const nb::object now = state_keys->value_of(state), element = keys->value_of(in), own = held.get();
+      const nb::object made = nb::steal([&] {
+        const WhileCalling calling;
+        return PyObject_CallFunctionObjArgs(own.ptr(), now.ptr(), element.ptr(), nullptr);
+      }());
+      if (!made.is_valid()) throw nb::python_error();
+      if (!nb::isinstance<nb::tuple>(made) || nb::len(made) != 2)
+        refuse_argument("scan: the function must return a tuple of the next state and an element");
+      return Scanned{element_of("scan: the state", made[0], state_spec, Share::copy),
+                     element_of("scan", made[1], spec, Share::copy)};
+    });
+  };
+  return input | scan(element_of("scan: initial_state", initial, state_spec, Share::copy), call,
+                      map_options(name, version, false, spec));
+}
+
 Ref opened(const nb::object& iterable) {
   const nb::object iterator = nb::steal(PyObject_GetIter(iterable.ptr()));
   if (!iterator.is_valid()) throw nb::python_error();
@@ -271,6 +296,7 @@ void add_functions(nb::module_& module) {
   module.def("from_generator", generator_dataset);
   module.def("map", map_function);
   module.def("filter", filter_function);
+  module.def("scan", scan_function);
   module.def(
       "spec_of", [](nb::handle one) { return from_spec(spec_of(first_returned(one))); }, nb::arg("value").none(),
       nb::sig(kSpecOfValue));

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <type_traits>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/run_state.h"
 
@@ -55,8 +56,36 @@ void PythonLoader::open(Make make) {
   loader_.swap(made);
   is_closed_ = is_in_epoch_ = gives_at_once_ = false;
   if (saving_ == nullptr || !saving_->is_here()) saving_.reset(new Saving);
+  tell_followers();
   const WithoutLock released;
   made.reset();  // What was there.
+}
+
+void PythonLoader::tell_followers() {
+  std::vector<std::shared_ptr<const LoaderLook>> all;
+  std::erase_if(followers_, [&](const auto& one) {
+    if (auto look = one.lock()) all.push_back(std::move(look));
+    return one.expired();
+  });
+  const std::shared_ptr<const Loader> now = loader_;
+  const WithoutLock released;
+  for (const auto& look : all) {
+    try {
+      (*look)(*now);
+    } catch (const Exception& error) {
+      log(LogLevel::warning, "a Loader that was restored is not watched any more: " + error.error().message());
+    }
+  }
+}
+
+void PythonLoader::follow(const std::shared_ptr<const LoaderLook>& look, const char* call) {
+  refuse_if_waiting(call);
+  refuse_if_closed();
+  (void)asked([&](const Loader& loader) {
+    (*look)(loader);
+    return true;
+  });
+  followers_.push_back(look);
 }
 
 // Without the lock. Another thread may load a state meanwhile.

@@ -34,6 +34,9 @@ class Memory {
   std::shared_ptr<Returned> from_;
 };
 
+/// Looks at a Loader without the interpreter's lock.
+using LoaderLook = std::function<void(const Loader&)>;
+
 /// A Loader that Python may drop at any time, on any thread: its threads may need the interpreter's lock to end.
 /// REQUIRES of each call: the interpreter's lock.
 class PythonLoader {
@@ -67,6 +70,9 @@ class PythonLoader {
   nb::typed<nb::tuple, int64_t, int64_t, nb::bytes> state() const;
   LoaderStats stats() const;
   Verdict diagnose() const;
+  /// Calls `look`, now and whenever load_state_dict() has put another Loader in this one's place, as long as it lives.
+  /// Then an exception of it says that it is of no use any more. `call`: for errors.
+  void follow(const std::shared_ptr<const LoaderLook>& look, const char* call);
   void pause();
   std::optional<Memory> returned();
 
@@ -87,6 +93,7 @@ class PythonLoader {
   void refuse_beside_another(const char* call) const;
   void refuse_if_closed() const;
   std::vector<Dataset> forms() const;
+  void tell_followers();
 
   const Dataset batches_, dataset_;
   const LoaderOptions options_;
@@ -100,8 +107,9 @@ class PythonLoader {
   const char* changing_ = nullptr;  // The call that replaces what next() reads;
   std::thread::id caller_;          // and the thread that is in one of them, or was in the last one.
   bool is_closed_ = false;
-  bool is_in_epoch_ = false;                   // The last call gave a batch: the next one need not open files.
-  bool gives_at_once_ = false;                 // Loader::next_at_once() gave one: its threads make all.
+  bool is_in_epoch_ = false;    // The last call gave a batch: the next one need not open files.
+  bool gives_at_once_ = false;  // Loader::next_at_once() gave one: its threads make all.
+  std::vector<std::weak_ptr<const LoaderLook>> followers_;
   std::shared_ptr<Ending> ending_;             // Of close().
   std::unique_ptr<Saving, EndSaving> saving_;  // Of loader_, in its process.
 };

@@ -39,6 +39,8 @@ NB_MODULE(_core, module) {
   python::add_queues(module);
   python::add_staging(module);
   python::add_monitor(module);
+  python::add_run_log(module);
+  python::add_migrate(module);
   python::add_tf1(module);
   python::add_files(module);
   python::add_array_files(module);

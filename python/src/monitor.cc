@@ -314,6 +314,8 @@ void set_values(Bar& self, const Dict& values) {
 
 }  // namespace
 
+const WaitAccount& account_of(nb::handle waits) { return *nb::cast<Account&>(waits).account; }
+
 void add_monitor(nb::module_& module) {
   add_verdict(module);
   add_events(module);

@@ -17,6 +17,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/monitor/wait_account.h"
 #include "headpond/queue/wait.h"
 #include "headpond/tensor/element.h"
 
@@ -289,6 +290,11 @@ DType to_dtype(nb::handle name);
 Shape to_shape(nb::handle shape);
 Wait to_wait(std::optional<double> timeout);
 
+// ---- monitor.cc
+
+/// That of Python's WaitAccount.
+const WaitAccount& account_of(nb::handle waits);
+
 // ---- functions.cc
 
 /// The dataset that a function of Python makes of an element of `input`.
@@ -305,6 +311,8 @@ void add_queues(nb::module_& module);
 void add_runners(nb::module_& module);
 void add_staging(nb::module_& module);
 void add_monitor(nb::module_& module);
+void add_run_log(nb::module_& module);
+void add_migrate(nb::module_& module);
 void add_tf1(nb::module_& module);
 void add_files(nb::module_& module);
 void add_array_files(nb::module_& module);

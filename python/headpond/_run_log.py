@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run does, in a folder: charts for TensorBoard, a timeline, the verdict, the profile, a report."""
+
+from __future__ import annotations
+
+import json
+import os
+import weakref
+from typing import Any, cast
+
+from . import _core
+from ._arguments import flag, integer, number, text
+from ._loader import Loader
+from ._monitor import WaitAccount
+from ._values import Path
+from .errors import InvalidArgumentError
+
+_open: weakref.WeakSet[RunLog] = weakref.WeakSet()
+
+
+class RunLog(_core.RunLog):
+    """Writes into `folder` what the Loaders and queues that it watches do. Their bytes and their order stay as they are, and an error of
+    the folder (a full disk) ends no run.
+
+    with hp.RunLog("runs/1") as log:
+        log.watch(loader)
+        for batch in loader:
+            with log.step():
+                train(batch)
+
+    While it runs: TensorBoard's event file and run.jsonl, which `headpond top` and `headpond diagnose --run` read. At close():
+    verdict.json, profile.json, report.html (`report`) and timeline.json (`trace`). `sample_every`, `write_every`: seconds. `tag_style`:
+    "queue", or "tf1" for TensorFlow 1's tags. `live`: others can listen through a socket in the folder. Of the timeline: `trace_keep`, the
+    "newest" or the "first" `trace_events_per_thread` events; `trace_steps`: (from, to), only these steps; `trace_signal`: a signal that
+    writes it during the run; `trace_files`: "json", "json_gz" or "perfetto" (both forms); `trace_probes`: "sampled", or "every" task
+    shows what each operator did. Any thread may call it."""
+
+    def __init__(self, folder: Path, *, sample_every: float = 0.1, write_every: float = 1, tag_style: str = "queue", report: bool = True,
+                 live: bool = False, trace: bool = True, trace_keep: str = "newest", trace_events_per_thread: int = 16384,
+                 trace_steps: tuple[int, int] | None = None, trace_signal: int = 0, trace_files: str = "json",
+                 trace_probes: str = "sampled") -> None:
+        call = "RunLog"
+        steps = (0, 0) if trace_steps is None else tuple(integer(call, "trace_steps", one, least=1) for one in trace_steps)
+        if len(steps) != 2 or steps[0] > steps[1]:
+            raise InvalidArgumentError(f"RunLog: trace_steps={trace_steps!r}: must be (from, to), with from at most to")
+        self._watches: list[_core.Watch] = []
+        super().__init__(
+            os.fspath(folder), number(call, "sample_every", sample_every), number(call, "write_every", write_every),
+            text(call, "tag_style", tag_style), flag(call, "trace", trace), text(call, "trace_keep", trace_keep),
+            integer(call, "trace_events_per_thread", trace_events_per_thread, least=1), cast("tuple[int, int]", steps),
+            integer(call, "trace_signal", trace_signal, bits=32, least=0), text(call, "trace_files", trace_files),
+            text(call, "trace_probes", trace_probes), flag(call, "report", report), flag(call, "live", live))
+        _open.add(self)
+
+    def watch(self, source: Loader | _core.Queue | WaitAccount, name: str = "", *, waits: WaitAccount | None = None, batch: int = 1,
+              producers: int = 1, memory: int | None = None) -> _core.Watch:
+        """Watches it until close() of what is returned, or of the log: a Loader, also after load_state_dict(); how full a queue is; a
+        WaitAccount. `name` is part of the tags; one that is watched already gets "_1", "_2", ... A queue whose consumer's calls `waits`
+        measures has a verdict, too: `batch`: elements that a dequeue takes; `producers`: threads that enqueue; `memory`: the queue's
+        memory_limit (None: the memory that the process may use)."""
+        call = "RunLog.watch()"
+        name = text(call, "name", name)
+        if isinstance(source, Loader):
+            made = self.watch_loader(source._core, name)
+        elif isinstance(source, WaitAccount):
+            made = self.watch_waits(source, name)
+        elif not isinstance(source, _core.Queue):
+            raise TypeError(f"{call} takes a Loader, a queue or a WaitAccount, not {type(source).__name__}")
+        elif waits is None:
+            made = self.watch_queue(source)
+        else:
+            made = self.watch_consumer(source, waits, name, integer(call, "batch", batch, least=1), integer(call, "producers", producers, least=1),
+                                       -1 if memory is None else integer(call, "memory", memory))
+        self._watches.append(made)
+        return made
+
+    def step(self) -> _core.Step:
+        """with log.step(): ... is the program's next step: a span of the timeline, and the number that points of charts carry."""
+        return super().step()
+
+    def scalar(self, tag: str, value: float) -> None:
+        """A point of a chart of your own, at the step that is on."""
+        super().scalar(text("RunLog.scalar()", "tag", tag), number("RunLog.scalar()", "value", value))
+
+    def text(self, tag: str, markdown: str) -> None:
+        """A text in Markdown, at the step that is on."""
+        super().text(text("RunLog.text()", "tag", tag), text("RunLog.text()", "markdown", markdown))
+
+    def diagnose(self) -> _core.Verdict:
+        """Why the program waits: of what it waited for most."""
+        return super().diagnose()
+
+    def profile(self, view: str = "op", order_by: str = "self") -> list[dict[str, Any]]:
+        """The profile of the same pipeline, as Loader.profile() has it; empty if it is no Loader."""
+        from ._loader import profile_arguments
+        return cast("list[dict[str, Any]]", json.loads(self.profile_json(*profile_arguments(view, order_by))))
+
+    def write_timeline(self, path: Path) -> dict[str, Any]:
+        """What was recorded so far, for https://ui.perfetto.dev; gzipped if the name ends in ".gz". The run goes on."""
+        return _core.write_timeline(os.fspath(path), "headpond")
+
+    def close(self) -> None:
+        """Stops watching, and writes the rest. The first error of a file that it wrote is raised."""
+        for watch in self._watches:
+            watch.close()
+        self._watches.clear()
+        super().close()
+
+    def __enter__(self) -> RunLog:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+
+def close_logs() -> None:
+    """At the interpreter's exit."""
+    for log in list(_open):
+        try:
+            log.close()
+        except Exception:  # The log of the library has told it.
+            pass

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators that look at elements one after the other, and calls that give one value of a dataset."""
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+def running_sum(total, x):
+    return total + x, {"sum": total + x, "x": x}
+
+
+def test_scan_carries_a_state_and_begins_anew_in_each_epoch():
+    data = hp.range(1, 6).scan(np.int64(10), running_sum)
+    assert data.kind == "stream" and data.spec == {"sum": (hp.i64, ()), "x": (hp.i64, ())}
+    sums = [int(one["sum"]) for one in data.sequence(epochs=2)]
+    assert sums == [11, 13, 16, 20, 25] * 2
+    loader = hp.Loader(data, epochs=2, threads=2)
+    assert [int(one["sum"]) for one in loader.flat()] == sums
+
+
+def test_a_scans_state_is_saved():
+    def mean(state, x):
+        count, total = state["count"] + 1, state["total"] + x
+        return {"count": count, "total": total}, (total / count).astype(np.float64)
+
+    data = hp.range(20).scan({"count": np.int64(0), "total": np.zeros(2)}, lambda s, x: mean(s, np.array([x, -x])), output=(hp.f64, (2,)))
+    whole = [one.tolist() for one in data.sequence()]
+    assert whole[4] == [2.0, -2.0]
+    loader = hp.Loader(data)
+    first = [loader.next().tolist() for _ in range(7)]
+    other = hp.Loader(data)
+    other.load_state_dict(loader.state_dict())
+    assert first + [one.tolist() for one in other.flat()] == whole
+
+
+def test_what_scan_refuses():
+    with pytest.raises(TypeError, match="a tuple of the next state and an element"):
+        hp.range(3).scan(np.int64(0), lambda state, x: state)
+    with pytest.raises(hp.InvalidArgumentError, match="a tuple of the next state and an element"):
+        next(hp.range(3).scan(np.int64(0), lambda state, x: state, output=(hp.i64, ())).sequence())
+    with pytest.raises(hp.InvalidArgumentError, match="scan: the state"):
+        next(hp.range(3).scan(np.int64(0), lambda state, x: (0.5, x), output=(hp.i64, ())).sequence())
+    with pytest.raises(ValueError, match="scan.*the dataset is empty"):
+        hp.range(0).scan(np.int64(0), running_sum)
+
+    def fails(state, x):
+        if x == 1:
+            raise KeyError("one")
+        return running_sum(state, x)
+
+    reading = hp.range(3).scan(np.int64(0), fails, output={"sum": (hp.i64, ()), "x": (hp.i64, ())}).sequence()
+    assert int(next(reading)["sum"]) == 0
+    with pytest.raises(KeyError, match="one"):
+        next(reading)
+    assert int(next(reading)["sum"]) == 2, "the state stays as it was before the error"
+
+
+def test_reduce_and_the_only_element():
+    assert hp.range(5).reduce(0, lambda state, x: state + int(x)) == 10
+    assert hp.range(0).reduce("none", lambda state, x: "some") == "none"
+    assert hp.range(5).batch(5).get_single_element().tolist() == [0, 1, 2, 3, 4]
+    for data in (hp.range(0), hp.range(2)):
+        with pytest.raises(hp.InvalidArgumentError):
+            data.get_single_element()
+
+
+def test_the_element_at_a_position():
+    data = hp.range(50).shuffle().map(lambda x: {"x": x}, output={"x": (hp.i64, ())}).batch(4)
+    whole = [one["x"].tolist() for one in data.sequence(seed=3, epochs=2)]
+    assert data.at(2, seed=3)["x"].tolist() == whole[2] and data.at(0, seed=3, epoch=1)["x"].tolist() == whole[13]
+    for position in (-1, 13):
+        with pytest.raises(hp.InvalidArgumentError):
+            data.at(position)
+    with pytest.raises(hp.InvalidArgumentError):
+        hp.from_generator(lambda epoch: iter([1]), (hp.i64, ())).at(0)
+    with pytest.raises(hp.NotFoundError):
+        hp.range(4).filter("x % 2 == 0").at(1)
+    with pytest.raises(ZeroDivisionError):
+        hp.range(4).map(lambda x: 1 // int(x), output=(hp.i64, ())).at(0)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""hp.RunLog: what a run does, in a folder."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import headpond as hp
+
+
+def data(stop=400):
+    return hp.range(stop).shuffle().map(lambda x: {"x": np.full(8, x)}, output={"x": (hp.i64, (8,))}).batch(8)
+
+
+def lines_of(folder, kind):
+    """Those lines of run.jsonl that are a "pipeline", or a "point"."""
+    lines = [json.loads(line) for line in (pathlib.Path(folder) / "run.jsonl").read_text().splitlines()]
+    return [line[kind] for line in lines if kind in line]
+
+
+def test_a_run_leaves_its_files_and_its_batches_are_the_same(tmp_path):
+    whole = [batch["x"].tolist() for batch in hp.Loader(data(), seed=2)]
+    loader = hp.Loader(data(), seed=2)
+    with hp.RunLog(tmp_path / "run", write_every=0) as log:
+        log.watch(loader)
+        assert log.folder == str(tmp_path / "run") and pathlib.Path(log.events_path).parent == tmp_path / "run"
+        got = []
+        for batch in loader:
+            with log.step():
+                got.append(batch["x"].tolist())
+        log.scalar("loss", 0.5)
+        log.text("note", "# a note")
+        assert {row["op"] for row in log.profile()} >= {"range", "shuffle", "map", "batch"}
+        assert log.diagnose().code == "none"  # Such a short run has no reason.
+        written = log.write_timeline(tmp_path / "now.json")
+    assert got == whole and written["spans"] >= 50
+    names = {path.name for path in (tmp_path / "run").iterdir()}
+    assert names >= {"run.jsonl", "verdict.json", "profile.json", "report.html", "timeline.json"} and any("tfevents" in name for name in names)
+    verdict = json.loads((tmp_path / "run/verdict.json").read_text())
+    assert verdict["reason_code"] == "none" and [one["name"] for one in verdict["pipelines"]] == [""]
+    timeline = json.loads((tmp_path / "run/timeline.json").read_text())
+    assert sum(event.get("name") == "step" for event in timeline["traceEvents"]) == 50
+    assert "<html" in (tmp_path / "run/report.html").read_text()
+    log.close()  # Again.
+    with pytest.raises(hp.FailedPreconditionError, match="RunLog: it was closed"):
+        log.watch(loader)
+
+
+def test_the_program_reads_the_folder(tmp_path):
+    loader = hp.Loader(data())
+    with hp.RunLog(tmp_path, trace=False, report=False) as log:
+        log.watch(loader, "train")
+        assert len(list(loader)) == 50
+    assert not (tmp_path / "timeline.json").exists() and not (tmp_path / "report.html").exists()
+    done = subprocess.run([sys.executable, "-m", "headpond", "diagnose", "--run", str(tmp_path)], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0 and "none" in done.stdout, done.stderr
+
+
+def test_a_loader_is_watched_on_after_it_was_restored(tmp_path):
+    loader = hp.Loader(data(), epochs=2)
+    with hp.RunLog(tmp_path, trace=False) as log:
+        log.watch(loader, "train")
+        state = [loader.next() for _ in range(10)] and loader.state_dict()
+        loader.load_state_dict(state)
+        assert sum(1 for _ in loader.flat()) == 90
+    counted = [one["loader"]["batches"] for one in lines_of(tmp_path, "pipeline") if one["name"] == "train"]
+    assert counted[0] == 10 and counted[-1] == 90, "the second one counts from its own begin"
+    assert [one["name"] for one in json.loads((tmp_path / "verdict.json").read_text())["pipelines"]][-1] == "train"
+
+
+def test_what_is_not_watched_any_more_is_not_written(tmp_path):
+    loader = hp.Loader(data(), epochs=2)
+    with hp.RunLog(tmp_path, trace=False) as log:
+        watch = log.watch(loader)
+        assert len(list(loader)) == 50
+        watch.close()
+        loader.load_state_dict(loader.state_dict())
+        assert len(list(loader)) == 50
+    assert [one["loader"]["batches"] for one in lines_of(tmp_path, "pipeline")] == [50]
+
+
+def test_a_queue_and_its_consumer(tmp_path):
+    queue, waits = hp.FIFOQueue(8, ["int64"], [()], name="numbers"), hp.WaitAccount()
+
+    def produce():
+        for number in range(200):
+            queue.enqueue(number)
+        queue.close()
+
+    with hp.RunLog(tmp_path, sample_every=0.001, write_every=0, trace=False) as log:
+        log.watch(queue, "consumer", waits=waits, batch=1, producers=1)
+        log.watch(waits, "alone")
+        producer = threading.Thread(target=produce)
+        producer.start()
+        assert sum(1 for _ in waits.measure(queue)) == 200
+        producer.join()
+    assert {one["name"] for one in lines_of(tmp_path, "pipeline")} == {"consumer", "alone"}
+    assert any(one["name"] == "numbers" for point in lines_of(tmp_path, "point") for one in point["hand_offs"])
+
+
+def test_wrong_arguments(tmp_path):
+    for given, message in (({"sample_every": 0}, "sample_every"), ({"write_every": -1}, "write_every"), ({"tag_style": "x"}, "tag_style='x'"),
+                           ({"trace_keep": "x"}, "trace_keep='x': must be one of first, newest"), ({"trace_files": "x"}, "trace_files='x'"),
+                           ({"trace_probes": "x"}, "trace_probes='x'"), ({"trace_steps": (3, 2)}, "trace_steps"), ({"trace_steps": (0, 2)}, "trace_steps"),
+                           ({"trace_events_per_thread": 0}, "trace_events_per_thread")):
+        with pytest.raises(hp.InvalidArgumentError, match=message):
+            hp.RunLog(tmp_path / "none", **given)
+    for given, message in (({"report": 1}, "RunLog: report=1: must be True or False"), ({"write_every": "1"}, "RunLog: write_every='1'")):
+        with pytest.raises(TypeError, match=message):
+            hp.RunLog(tmp_path / "none", **given)
+    assert not (tmp_path / "none").exists()
+    with hp.RunLog(tmp_path / "run") as log, pytest.raises(TypeError, match=r"RunLog.watch\(\) takes a Loader, a queue or a WaitAccount, not Dataset"):
+        log.watch(hp.range(3))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(hp.Error, match="file"):
+        hp.RunLog(tmp_path / "file")
+
+
+ENDS = """
+import os, sys
+import headpond as hp
+log = hp.RunLog(sys.argv[1], trace=False)
+loader = hp.Loader(hp.range(100).batch(10))
+log.watch(loader)
+assert len(list(loader)) == 10
+"""
+
+
+def run(program, *arguments):
+    return subprocess.run([sys.executable, "-c", program, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_the_end_of_the_interpreter_closes_the_log(tmp_path):
+    done = run(ENDS, tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and (tmp_path / "report.html").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork()")
+def test_a_child_of_fork_leaves_the_parents_log_alone(tmp_path):
+    done = run(ENDS + """
+child = os.fork()
+if child == 0:
+    try:
+        log.scalar("loss", 1.0)
+    except hp.FailedPreconditionError as error:
+        print("child:", error)
+    sys.exit(0)
+assert os.waitpid(child, 0)[1] == 0
+log.scalar("loss", 2.0)
+""", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "") and "child: RunLog was made before fork()" in done.stdout
+    assert (tmp_path / "report.html").exists()
