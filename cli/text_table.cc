@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/text_table.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <sstream>
 
@@ -71,10 +69,6 @@ std::string format_table(const std::vector<Column>& columns, const std::vector<s
     }
   }
   return text;
-}
-
-std::string in_words(uint64_t count, std::string_view one) {
-  return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
 }
 
 }  // namespace headpond::cli

@@ -3,19 +3,13 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace headpond::cli {
 
 /// The words of `text` in lines of at most `width` characters; a longer word has a line of its own. 0: one line.
 std::vector<std::string> wrapped(const std::string& text, size_t width);
-
-/// "1 record", "2 records".
-std::string in_words(uint64_t count, std::string_view one);
-inline std::string in_words(int64_t count, std::string_view one) { return in_words(static_cast<uint64_t>(count), one); }
 
 struct Column {
   std::string head;

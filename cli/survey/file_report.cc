@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/in_words.h"
 #include "cli/text_table.h"
 #include "headpond/plan/without_path.h"
 

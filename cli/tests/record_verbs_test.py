@@ -95,6 +95,7 @@ class Verify(FilesCase):
             done = subprocess.run(["sh", "-c", f'"$0" {verb} - 0<&-', PROGRAM], cwd=self.folder, env=self.environment, capture_output=True, text=True,
                                   timeout=LIMIT_S, check=False)
             self.assertEqual(done.returncode, 1, (verb, done.stdout))
+            self.assertIn("Bad file descriptor", done.stdout + done.stderr)
 
     def test_a_whole_file_is_ok_plain_and_compressed(self):
         self.put("a", self.WHOLE)

@@ -209,27 +209,42 @@ class Run(PlanCase):
         found = self.json_of(self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--json").stdout, "headpond.run/1")
         self.assertEqual((found["entries"], found["readable"], found["of_other_pipelines"]), (5, 5, 5))
         self.expect(1, "run", "plan.toml", "--replay", "nowhere")
-        for option in ("state-in", "state-out", "order-out", "quarantine", "epochs=2", "threads=1", "memory=1G"):
+        for option in ("state-in", "state-out", "order-out", "quarantine", "epochs=2"):
             option, _, value = option.partition("=")
             self.assertIn("--replay takes no ", self.expect(2, "run", "plan.toml", "--replay", "bad.jsonl", f"--{option}", value or "other").stderr)
         self.assertFalse((self.folder / "other").exists())
+        self.expect(0, "run", "plan.toml", "--replay", "bad.jsonl", "--threads", "1", HEADPOND_MEMORY="1G")
+        before = (self.folder / "bad.jsonl").read_text()
+        self.assertIn("that is the file of --replay", self.expect(2, "run", "plan.toml", "--replay", "bad.jsonl", "--json=bad.jsonl").stderr)
+        self.assertEqual((self.folder / "bad.jsonl").read_text(), before)
 
     def test_what_a_run_reads_is_not_replaced_by_what_it_writes(self):
         lines = "".join(f"{i}\n" for i in range(40))
-        for name in ("lines.txt", "state", "old.toml"):
-            (self.folder / name).write_text(lines)
+        (self.folder / "lines.txt").write_text(lines)
         (self.folder / "link").symlink_to("lines.txt")
+        os.link(self.folder / "lines.txt", self.folder / "hard")
         self.plan(step("text_lines", paths=["lines.txt"]))
         self.expect(0, "run", "plan.toml", "--limit", "3", "--state-out", "state", "--order-out", "order")
-        for output, why in (("lines.txt", "it would replace what text_lines("), ("link", "it would replace what text_lines("),
-                            ("plan.toml", "it would replace the pipeline file"), ("./state", "it would replace --state-in")):
-            for option in ("--order-out", "--quarantine", f"--json={output}"):
-                option, *words = (option, output) if "=" not in option else (option,)
-                done = self.expect(2, "run", "plan.toml", "--state-in", "state", option, *words)
-                self.assertIn(f"{option.partition('=')[0]} {output}: {why}", done.stderr)
-        self.assertIn("--state-out writes the same file", self.expect(2, "run", "plan.toml", "--state-out", "a", "--order-out", "./a").stderr)
+        for output, why in (("lines.txt", "text_lines('lines.txt'"), ("link", "text_lines("), ("hard", "text_lines("),
+                            ("plan.toml", "that is the pipeline file"), ("./state", "that is the file of --state-in")):
+            for words in (["--order-out", output], ["--quarantine", output], [f"--json={output}"]):
+                done = self.expect(2, "run", "plan.toml", "--state-in", "state", *words)
+                self.assertTrue(done.stderr.startswith(f"headpond: {words[0].partition('=')[0]} {output}: "), done.stderr)
+                self.assertIn(why, done.stderr)
+        self.assertIn("reads that file", self.expect(2, "run", "plan.toml", "--state-out", "lines.txt").stderr)
+        for order in ("./a", str(self.folder / "a")):
+            self.assertIn("--state-out writes the same file", self.expect(2, "run", "plan.toml", "--state-out", "a", "--order-out", order).stderr)
         self.assertEqual((self.folder / "lines.txt").read_text(), lines)
-        self.expect(0, "run", "plan.toml", "--state-in", "state", "--state-out", "state", "--order-out", "order")
+
+    def test_a_run_writes_where_nothing_is_lost(self):
+        for folder in ("photos/cats", "photos/dogs"):
+            (self.folder / folder).mkdir(parents=True)
+            (self.folder / folder / "a.txt").write_text("a")
+        self.plan(step("folder", path="photos") + step("on_error"))
+        for _ in range(2):  # The second one meets its own files.
+            self.expect(0, "run", "plan.toml", "--order-out", "photos/order", "--state-out", "photos/state", "--quarantine", "bad.jsonl")
+            self.expect(0, "run", "plan.toml", "--state-in", "photos/state", "--state-out", "photos/state", "--order-out", "/dev/null", "--json=/dev/null")
+        self.assertIn("reads that file", self.expect(2, "run", "plan.toml", "--order-out", "photos/cats/a.txt").stderr)
 
     def test_bad_elements_end_a_run_that_has_too_many(self):
         for args, word in (({"max_errors": 3}, "4 elements failed"), ({"max_error_share": 0.1, "window": 10}, "max_error_share")):

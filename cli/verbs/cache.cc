@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 
+#include "cli/in_words.h"
 #include "cli/session.h"
 #include "cli/text_table.h"
 #include "cli/verbs/verbs.h"
@@ -76,8 +77,6 @@ void write_caches(JsonWriter& json, const std::string& name, const std::vector<C
   json.end_array();
 }
 
-std::string counted(size_t caches) { return fmt::format("{} {}", caches, caches == 1 ? "cache" : "caches"); }
-
 Result<Report> list(Session& session, const CacheFlags& flags) {
   if (flags.words.size() != 1) refuse("cache ls: name one folder of caches");
   const auto caches = list_caches(flags.words[0]);
@@ -101,7 +100,7 @@ Result<Report> list(Session& session, const CacheFlags& flags) {
     session.say(table);
   }
   session.set_seed(0);
-  session.say(fmt::format("{}, {}", counted(caches->size()), size_of(bytes)));
+  session.say(fmt::format("{}, {}", in_words(caches->size(), "cache"), size_of(bytes)));
   return Report{.members = [caches = *caches, folder = flags.words[0]](JsonWriter& json) {
     json.member("folder", folder);
     write_caches(json, "caches", caches);
@@ -150,7 +149,7 @@ Result<Report> remove(Session& session, const CacheFlags& flags) {
     bytes += cache.bytes;
   }
   session.set_seed(0);
-  session.say(fmt::format("{} removed, {}", counted(removed.size()), size_of(bytes)));
+  session.say(fmt::format("{} removed, {}", in_words(removed.size(), "cache"), size_of(bytes)));
   return Report{.members = [removed, folder = flags.words[0]](JsonWriter& json) {
     json.member("folder", folder);
     write_caches(json, "removed", removed);

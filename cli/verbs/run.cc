@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/in_words.h"
 #include "cli/session.h"
 #include "cli/verbs/loader_bar.h"
 #include "cli/verbs/replay.h"
@@ -297,16 +298,12 @@ bool has_on_error(const Node& node) {
 }
 
 std::string summary(const Totals& totals) {
-  const auto counted = [](int64_t count, const char* one, const char* more) {
-    return fmt::format("{} {}", count, count == 1 ? one : more);
-  };
-  std::string text = counted(totals.elements, "element", "elements");
+  std::string text = in_words(totals.elements, "element");
   if (totals.are_batches) {
-    text = fmt::format("{} ({})", counted(totals.batches, "batch", "batches"),
-                       counted(totals.elements, "sample", "samples"));
+    text = fmt::format("{} ({})", in_words(totals.batches, "batch", "batches"), in_words(totals.elements, "sample"));
   }
-  text += fmt::format(", {} bytes in {:.3f} s, {:.1f} % of it waiting; state: {} bytes", totals.bytes, totals.seconds,
-                      100 * wait_share(totals), totals.state_bytes);
+  text += fmt::format(", {} in {:.3f} s, {:.1f} % of it waiting; state: {}", in_words(totals.bytes, "byte"),
+                      totals.seconds, 100 * wait_share(totals), in_words(totals.state_bytes, "byte"));
   int64_t skipped = 0, substituted = 0;
   for (const FailedCounts& one : totals.stats.failed) {
     skipped += one.skipped;
@@ -318,13 +315,15 @@ std::string summary(const Totals& totals) {
 }
 
 Result<void> check_files(const Session& session, const plan::PlanFile& plan, const RunFlags& flags) {
-  return check_outputs(
-      {{"--state-out", flags.state_out, "--state-in"},
-       {"--order-out", flags.order_out},
-       {"--quarantine", flags.quarantine},
-       {"--json", session.json_on_stdout() ? "" : session.common().json}},
-      {{"the pipeline file", flags.files[0]}, {"--migrate-from", flags.migrate_from}, {"--state-in", flags.state_in}},
-      plan.dataset);
+  return check_outputs({{"--state-out", flags.state_out, "the file of --state-in"},
+                        {"--order-out", flags.order_out},
+                        {"--quarantine", flags.quarantine},
+                        {"--json", session.json_on_stdout() ? "" : session.common().json}},
+                       {{"the pipeline file", flags.files[0]},
+                        {"the file of --migrate-from", flags.migrate_from},
+                        {"the file of --state-in", flags.state_in},
+                        {"the file of --replay", flags.replay}},
+                       plan.dataset);
 }
 
 Result<Report> run(Session& session, const RunFlags& flags) {
@@ -332,20 +331,20 @@ Result<Report> run(Session& session, const RunFlags& flags) {
     throw Exception(Error(ErrorKind::InvalidArgument, "--migrate-from needs --state-in"));
   }
   const bool runs = flags.digest || !flags.state_in.empty() || !flags.state_out.empty() || !flags.order_out.empty() ||
-                    !flags.quarantine.empty() || flags.epochs || flags.threads >= 0 || flags.memory;
+                    !flags.quarantine.empty() || flags.epochs;
   if (!flags.replay.empty() && runs) {
-    throw Exception(Error(ErrorKind::InvalidArgument,
-                          "--replay takes no --digest, --epochs, --memory, --order-out, --quarantine, --state-in, "
-                          "--state-out or --threads"));
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              "--replay takes no --digest, --epochs, --order-out, --quarantine, --state-in or --state-out"));
   }
   const plan::PlanFile plan = plan::read_plan_file(only_file("run", flags.files));
   const uint64_t seed = session.common().seed_given ? session.common().seed : plan.seed.value_or(0);
   session.set_seed(seed);
+  if (const auto checked = check_files(session, plan, flags); !checked) throw Exception(checked.error());
   if (!flags.replay.empty()) return replay(session, plan.dataset, flags.replay, flags.limit);
   if (!flags.quarantine.empty() && !has_on_error(*plan.dataset.node())) {
     log(LogLevel::warning, fmt::format("{}: nothing will be written, as no step is on_error", flags.quarantine));
   }
-  if (const auto checked = check_files(session, plan, flags); !checked) throw Exception(checked.error());
   const auto totals = run_loader(session, plan, flags, seed);
   if (!totals) return fail(totals.error());
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");

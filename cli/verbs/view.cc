@@ -5,8 +5,8 @@
 #include <filesystem>
 #include <memory>
 
+#include "cli/in_words.h"
 #include "cli/session.h"
-#include "cli/text_table.h"
 #include "cli/verbs/verbs.h"
 #include "cli/view/page.h"
 #include "cli/view/samples.h"

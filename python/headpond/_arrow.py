@@ -56,18 +56,18 @@ def _metadata_of(path: str, reader: Any) -> Any:
         return reader.read_metadata(path)
     except FileNotFoundError:
         raise NotFoundError(f"parquet: {path}: no such file") from None
-    except ValueError as error:  # pyarrow.ArrowInvalid.
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError.
         raise DataLossError(f"parquet: {path}: {error}") from error
 
 
-def _mark_of(path: str) -> bytes:
-    """What tells a file's content from another's: its size, its first 4 KiB and its last, where its columns' extremes are."""
+def _mark_of(path: str, metadata: Any) -> bytes:
+    """What tells a file's content from another's: its size, its first 4 KiB, and its end with sizes and extremes of its columns."""
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         start = file.read(_MARK_BYTES)
-        file.seek(max(size - _MARK_BYTES, 0))
-        return f"{size} ".encode() + start + file.read(_MARK_BYTES)
+        file.seek(max(size - metadata.serialized_size - 8, 0))  # Behind the metadata are its size and a magic number.
+        return f"{size} ".encode() + start + file.read()
 
 
 def _refuse_unknown(columns: Sequence[str] | None, files: list[tuple[str, Any]]) -> None:
@@ -96,9 +96,9 @@ class _RowGroups:
         self._columns, self._fill, self._memory = columns, fill, memory
         self._ends: list[int] = []
         self.rows = 0
-        digest = zlib.crc32(repr((columns, fill)).encode())
-        for path, _ in files:
-            digest = zlib.crc32(_mark_of(path), digest)
+        digest = zlib.crc32(repr((columns if columns is None else list(columns), fill)).encode())
+        for path, metadata in files:
+            digest = zlib.crc32(_mark_of(path, metadata), digest)
         for path, metadata, number in self._groups:
             group = metadata.row_group(number)
             self.rows += group.num_rows

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
 from ._elsewhere import add_hints
-from ._names import name_of_function, shown_name
+from ._names import is_told_apart, name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
 from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, refuse_dataset, seed_of, shown_spec
@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 
 def _name_of(function: Any, call: str, name: str | None) -> str:
     return name_of_function(function) if name is None else text(call, "name", name)
+
+
+def _is_known(function: Any, name: str | None) -> bool:
+    """Whether a cache on disk may belong to its name. Where it has none, the module says so."""
+    return bool(name) or not name_of_function(function) or is_told_apart(function)
 
 
 def _without_none(**given: Any) -> dict[str, Any]:
@@ -58,12 +63,13 @@ def _on_field(function: Any, field: str, takes_rng: bool) -> Callable[..., Any]:
 class _Function:
     """A function that a dataset calls. The module refers to it weakly; the datasets made with it, and so their Loaders, own it."""
 
-    __slots__ = ("account", "call", "name", "serial", "__weakref__")
+    __slots__ = ("account", "call", "name", "serial", "told_apart", "__weakref__")
 
-    def __init__(self, call: Callable[..., Any], name: str, serial: bool = False) -> None:
+    def __init__(self, call: Callable[..., Any], name: str, serial: bool = False, told_apart: bool = True) -> None:
         self.call = call
         self.name = name
         self.serial = serial
+        self.told_apart = told_apart  # By its name in the plan, which may be none.
         self.account = _core.FunctionAccount()
 
 
@@ -244,11 +250,11 @@ class Dataset(Operators):
         dataset = self
         for number, step in enumerate(steps):
             last = number + 1 == len(steps)
-            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking, serial)
+            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking, serial, _is_known(step, name))
         return dataset
 
-    def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool,
-                 serial: bool) -> Dataset:
+    def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool, serial: bool,
+                 told_apart: bool) -> Dataset:
         if isinstance(step, Kernel):
             if output is not None:
                 raise TypeError("map() with output=: the last step is a kernel, which says itself what it makes")
@@ -270,7 +276,7 @@ class Dataset(Operators):
         called = _name_of(step, "map()", name)
         if called and field is not None:
             called += f" of {field}"
-        cell = _Function(function, f"map({called or shown_name(step)})", serial)
+        cell = _Function(function, f"map({called or shown_name(step)})", serial, told_apart)
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
 
@@ -310,7 +316,7 @@ class Dataset(Operators):
         called = _name_of(predicate, "filter()", name)
         version = integer("filter()", "version", version, bits=32)
         blocking, serial = flag("filter()", "blocking", blocking), flag("filter()", "serial", serial)
-        cell = _Function(predicate, f"filter({called or shown_name(predicate)})", serial)
+        cell = _Function(predicate, f"filter({called or shown_name(predicate)})", serial, _is_known(predicate, name))
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
     def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], tuple[Any, Any]], *, output: SpecLike = None, name: str | None = None,
@@ -326,7 +332,7 @@ class Dataset(Operators):
             else:
                 raise ValueError("scan(): the dataset is empty, so its result is not known; say output=")
         called = _name_of(scan_func, "scan()", name)
-        cell = _Function(scan_func, f"scan({called or shown_name(scan_func)})")
+        cell = _Function(scan_func, f"scan({called or shown_name(scan_func)})", told_apart=_is_known(scan_func, name))
         return Dataset(_core.scan(self._core, initial_state, cell, called, version, plain_spec(output)), (*self._functions, cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
@@ -351,7 +357,7 @@ class Dataset(Operators):
             else:
                 raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
         called = _name_of(function, f"{op}()", name)
-        cell = _Function(function, f"{op}({called or shown_name(function)})")
+        cell = _Function(function, f"{op}({called or shown_name(function)})", told_apart=_is_known(function, name))
         inputs = [("", self._core)]
         made = _core.build(op, args, called, inputs, cell, plain_spec(output), kind)
         return Dataset(made, (*self._functions, cell))
@@ -380,9 +386,17 @@ class Dataset(Operators):
         return _core.save(self._core, os.fspath(path), integer("save()", "threads", threads, bits=32), seed_of(seed))
 
     def _step(self, op: str, args: dict[str, Any], name: str | None) -> Dataset:
+        if args.get("filename") or op == "snapshot":
+            self._refuse_to_keep(op)
         used = [one for kernel in args.get("kernels", ()) for one in kernel.datasets()]
         made = _core.build(op, plain(args), text(f"{op}()", "name", name), [("", self._core)], chains=[(one._plan(), one._core) for one in used])
         return Dataset(made, (*self._functions, *_functions_of(used)))
+
+    def _refuse_to_keep(self, op: str) -> None:
+        for one in self._functions:
+            if not one.told_apart:
+                raise InvalidArgumentError(f"{op}: other functions may have the name of {one.name}, so what is on disk could be of another one: give "
+                                           "the step a name and, whenever the function changes, a new version, by its options name and version")
 
     def _plan(self) -> str:
         """As an option of a kernel: the name of a chain."""
@@ -458,7 +472,7 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
     called = _name_of(make, "from_generator()", name)
-    made = _Function(make, f"from_generator({called or shown_name(make)})")
+    made = _Function(make, f"from_generator({called or shown_name(make)})", told_apart=_is_known(make, name))
     sought = None if seek is None else _Function(seek, f"seek({called or shown_name(make)})")
     version, blocking = integer("from_generator()", "version", version, bits=32), flag("from_generator()", "blocking", blocking)
     core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)

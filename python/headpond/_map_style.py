@@ -15,7 +15,7 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
                name: str | None = None, version: int = 0) -> Dataset:
     """Element i is dataset[i], which threads of the Loader ask for: of a torch.utils.data.Dataset, or anything else with len() and [].
     Tensors and images become arrays. `names`: the fields of items that are tuples. `output`, `blocking`, `serial`, `name`, `version`: as map has
-    them; there is no name by default, as a class does not tell its data sets apart. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
+    them; the name is by default that of the data set's class, and a cache on disk needs another one. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
     what it draws from global generators depends on the threads."""
     if isinstance(dataset, Dataset):
         raise TypeError("from_torch(): this is a headpond.Dataset already")
@@ -30,9 +30,8 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     def item(i: int) -> Any:
         return _plain(dataset[int(i)], fields)
 
-    item.__qualname__ = f"from_torch of {type(dataset).__name__}"  # In stats(); in a plan it has only a name that is given.
-    called = "" if name is None else f"from_torch of {name}"
-    return numbers(size).map(item, output=output, blocking=blocking, serial=serial, name=called, version=version)
+    called = f"{type(dataset).__module__}.{type(dataset).__qualname__}" if name is None else name
+    return numbers(size)._map_one(item, None, f"from_torch of {called}", version, output, blocking, serial, told_apart=name is not None)
 
 
 def _plain(item: Any, names: tuple[str, ...] | None) -> Any:

@@ -1,71 +1,58 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a function is called in a plan, so that a state or a cache on disk of another one is told apart."""
+"""What a function is called in a plan, and whether that tells it from all others."""
 
 from __future__ import annotations
 
 import functools
+import sys
 import types
-from collections.abc import Iterable
 from typing import Any
 
-_MOST = 200  # Characters of a value.
-_NAMED: tuple[Any, ...] = (types.FunctionType, types.MethodType, types.BuiltinFunctionType, types.MethodDescriptorType, type)
+_PLAIN = (types.NoneType, bool, int, float, str, bytes)  # Not what derives from them: its text may be anything.
+_MOST = 1000  # Characters of a name, which is a part of each state.
 
 
-def name_of_function(function: Any, within: tuple[int, ...] = ()) -> str:
-    """Its qualified name, with the values that it is bound to: `functools.partial`'s arguments, the variables of the functions around it,
-    and, of a function made in another one, the defaults of its parameters. "" if that does not tell it from others: of a lambda, an object
-    with __call__, a method of an object, and where such a value is more than numbers, texts, functions and modules."""
-    if isinstance(function, functools.partial):
-        given = [*(("", one) for one in function.args), *sorted(function.keywords.items())]
-        return _with_values(name_of_function(function.func, within), given, within)
-    if type(function).__name__ == "ufunc":  # NumPy's.
-        return f"numpy.{function.__name__}"
-    if not _has_a_name_of_its_own(function):
-        return ""
-    name = f"{getattr(function, '__module__', None) or ''}.{function.__qualname__}"
-    if "<lambda>" in name or (isinstance(function, type) and "<locals>" in name):
-        return ""
-    return name if id(function) in within else _with_values(name, _values_of(function), (*within, id(function)))
+def name_of_function(function: Any) -> str:
+    """Its qualified name; of an object with __call__ that of its class; of a `functools.partial` with its arguments, if their text tells them
+    from others. "" for a lambda, and where there is none."""
+    if type(function) is functools.partial:
+        return _name_of_partial(function)
+    if type(function).__name__ == "ufunc":
+        return f"numpy.{getattr(function, '__name__', '')}"
+    name = _qualified(function)
+    return "" if "<lambda>" in name else f"{getattr(function, '__module__', None) or ''}.{name}"
 
 
 def shown_name(function: Any) -> str:
     """What it is called where people read it."""
-    name: str = getattr(function, "__qualname__", type(function).__qualname__)
-    return name.rsplit("<locals>.", 1)[-1]
+    return _qualified(function).rsplit("<locals>.", 1)[-1]
 
 
-def _has_a_name_of_its_own(function: Any) -> bool:
-    owner = getattr(function, "__self__", None)  # Of a method, the object or the class.
-    return isinstance(function, _NAMED) and (owner is None or isinstance(owner, (type, types.ModuleType)))
+def is_told_apart(function: Any) -> bool:
+    """Whether only this function has its name, as pickle needs it, too: it is found in its module by that name. Not so an object with
+    __call__, a method of an object, a function made by another one."""
+    if type(function) is functools.partial:
+        return is_told_apart(function.func) and name_of_function(function) != ""
+    module = "numpy" if type(function).__name__ == "ufunc" else getattr(function, "__module__", None) or "builtins"
+    found: Any = sys.modules.get(module)
+    for part in _qualified(function).split("."):
+        found = getattr(found, part, None)
+    return found is function or (type(function) is types.MethodType and bool(found == function))  # A class method is bound anew each time.
 
 
-def _values_of(function: Any) -> list[tuple[str, Any]]:
-    if not isinstance(function, types.FunctionType) or (not function.__closure__ and "<locals>" not in function.__qualname__):
-        return []
-    around = [(name, _content(cell)) for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ())]
-    return [*around, *(("", one) for one in function.__defaults__ or ()), *sorted((function.__kwdefaults__ or {}).items())]
+def _qualified(function: Any) -> str:
+    name = getattr(function, "__qualname__", None) or getattr(function, "__name__", None)
+    return name if isinstance(name, str) else type(function).__qualname__
 
 
-def _content(cell: types.CellType) -> Any:
-    try:
-        return cell.cell_contents
-    except ValueError:  # It has none yet.
-        return cell
-
-
-def _with_values(name: str, values: Iterable[tuple[str, Any]], within: tuple[int, ...]) -> str:
-    shown = [(key, _text_of(value, within)) for key, value in values]
-    if not name or not all(one for _, one in shown):
+def _name_of_partial(function: functools.partial[Any]) -> str:
+    inner = name_of_function(function.func)
+    values = [*function.args, *function.keywords.values()]
+    if not inner or not all(type(value) in _PLAIN for value in values):
         return ""
-    return f"{name}({', '.join(f'{key}={one}' if key else one for key, one in shown)})" if shown else name
-
-
-def _text_of(value: Any, within: tuple[int, ...]) -> str:
-    if value is None or isinstance(value, (bool, int, float, str, bytes)):
-        shown = repr(value)
-        return shown if len(shown) <= _MOST else ""
-    if isinstance(value, tuple):
-        parts = [_text_of(one, within) for one in value]
-        return f"({', '.join(parts)})" if all(parts) else ""
-    return value.__name__ if isinstance(value, types.ModuleType) else name_of_function(value, within) if callable(value) else ""
+    try:
+        given = [*map(repr, function.args), *(f"{key}={value!r}" for key, value in sorted(function.keywords.items()))]
+    except ValueError:  # An integer with too many digits.
+        return ""
+    name = f"{inner}({', '.join(given)})"
+    return name if len(name) <= _MOST else ""

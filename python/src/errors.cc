@@ -206,7 +206,11 @@ void set_error_class(const std::string& kind, nb::object type) { classes()[kind]
 
 void raise(const Error& error) {
   // The end of a queue whose producer failed stays an end.
-  const Ref own = error.kind() == ErrorKind::OutOfRange || is_limit(error) ? nullptr : own_exception(error);
+  Ref own = error.kind() == ErrorKind::OutOfRange ? nullptr : own_exception(error);
+  if (own != nullptr && is_limit(error)) {
+    tracebacks().forget(own.get());  // The program has it, too.
+    own = nullptr;
+  }
   if (own != nullptr) {
     raise_own(own.get(), error);
   } else {

@@ -378,7 +378,8 @@ Tensor tensor_of(nb::handle value, std::optional<DType> want, Share share) {
   if (PyDict_Check(value.ptr()) != 0) refuse_argument("a dict: fields are flat, so name what is in it 'a/b'");
   need_numpy();
   const bool is_array = PyArray_Check(value.ptr()) || PyArray_CheckScalar(value.ptr());
-  const nb::object held = is_array ? nb::object() : nb::borrow(value);  // Its own code may take it from where it lies.
+  const nb::object held =
+      is_array ? nb::object() : nb::borrow(value);  // Its methods may remove it from the dict that alone has it.
   if (!is_array && is_only_dlpack(value))
     return tensor_of(nb::module_::import_("numpy").attr("from_dlpack")(value), want, share);
   nb::object array = array_in(value, is_array);

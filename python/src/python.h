@@ -171,7 +171,7 @@ bool give_log_lines();
 /// The class for a kind, by "DataLoss", ...
 void set_error_class(const std::string& kind, nb::object type);
 /// Raises what stands for the error: the user's own exception if it carries one, else the class of its kind. A limit of
-/// on_error is of that class, too, and has the user's exception as its first cause.
+/// on_error is of that class, too; the user's exception is the last of its causes.
 [[noreturn]] void raise(const Error& error);
 /// Sets it as the exception of Python, for a function that answers by a null pointer. REQUIRES: the lock.
 void set_error(const Error& error);

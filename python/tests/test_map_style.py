@@ -62,19 +62,20 @@ def test_threads_of_the_loader_ask_for_the_items():
     assert seen and threading.get_ident() not in seen
 
 
-def test_the_name_is_part_of_the_plan():
-    def made(**named):
-        return hp.from_torch(Squares(), names=("x", "y"), **named)
+def test_the_class_is_part_of_the_plan():
+    state = hp.Loader(hp.from_torch(Squares(), names=("x", "y")).batch(4)).state_dict()
+    hp.Loader(hp.from_torch(Squares(), names=("x", "y")).batch(4)).load_state_dict(state)
 
-    state = hp.Loader(made(name="squares").batch(4)).state_dict()
-    hp.Loader(made(name="squares").batch(4)).load_state_dict(state)
-    for other in (made(name="cubes"), made(name="squares", version=1), made()):
+    class Cubes(Squares):
+        pass
+
+    for other in (hp.from_torch(Cubes(), names=("x", "y")), hp.from_torch(Squares(), names=("x", "y"), version=1)):
         with pytest.raises(hp.FailedPreconditionError):
             hp.Loader(other.batch(4)).load_state_dict(state)
 
 
 def test_a_cache_on_disk_needs_a_name(tmp_path):
-    with pytest.raises(ValueError, match="has no name"):
+    with pytest.raises(hp.InvalidArgumentError, match="other functions may have the name of map"):
         hp.from_torch(Squares()).cache(tmp_path / "kept")
     assert len(list(hp.from_torch(Squares(), name="squares").cache(tmp_path / "kept").sequence())) == len(Squares())
 
@@ -87,12 +88,11 @@ def test_an_items_error_is_its_own_and_names_it():
             return super().__getitem__(i)
 
     loader = hp.Loader(hp.from_torch(Broken(), names=("x", "y")))
-    assert loader.stats()["functions"][0]["name"].startswith("map(from_torch of ")
     got = [int(loader.next()["y"]) for _ in range(7)]
     with pytest.raises(OSError, match="seven") as caught:
         loader.next()
     where = hp.details(caught.value)
-    assert (got, where.key, where.stage.startswith("map(")) == ([i * i for i in range(7)], 7, True)
+    assert (got, where.key, "Broken" in where.stage) == ([i * i for i in range(7)], 7, True)
     assert int(loader.next()["y"]) == 64
 
 

@@ -255,14 +255,21 @@ def test_a_limit_of_on_error_is_an_error_of_its_own_and_the_functions_exception_
     def function(x):
         raise ValueError(f"no {x}")
 
-    loader = hp.Loader(hp.range(50).map(function, output=(hp.i64, ())).on_error(give_up_after=3))
-    for _ in range(2):
+    data = hp.range(50).map(function, output=(hp.i64, ())).on_error(give_up_after=3)
+    loader, reading, first = hp.Loader(data), data.sequence(), []
+    for call in (loader.next, loader.next, reading.__next__):
         with pytest.raises(hp.FailedPreconditionError, match="3 elements in a row failed") as caught:
-            loader.next()
-        first = caught.value
-        while first.__cause__ is not None:
-            first = first.__cause__
-        assert type(first) is ValueError and first.args == ("no 2",)
+            call()
+        cause = caught.value
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        assert type(cause) is ValueError and cause.args == ("no 2",)
+        first.append(cause)
+    others = hp.Loader(hp.range(60).map(function, output=(hp.i64, ())))
+    for _ in range(40):  # The newest 16 that nobody has seen keep their tracebacks; these were seen.
+        with pytest.raises(ValueError):
+            others.next()
+    assert all(one.__traceback__ is not None for one in first)
 
 
 def test_a_cache_on_disk_says_how_python_names_a_function(tmp_path):

@@ -272,9 +272,12 @@ bool CsvFile::State::adopt(std::shared_ptr<const RecordIndex> cached) {
 }
 
 // Whether the index says of a row what the text says: that it begins a line and the next one follows it. The file may
-// be written anew while it is read, and a cached index may be of other rows. `rows` has read its cells.
+// be written anew while it is read, and a cached index may be of other rows. `rows` has read as many cells as there are
+// columns.
 bool CsvFile::State::is_row(uint64_t begin, uint64_t end, internal::CsvRows& rows) const {
-  if (!begins_line(begin) || rows.offset() > end) return false;
+  CsvCell more;
+  if (!begins_line(begin) || rows.next_cell(more) || rows.fault() != CsvFault::none || rows.offset() > end)
+    return false;
   return rows.next_row() ? rows.offset() == end : end == text_.text().size();
 }
 

@@ -82,7 +82,7 @@ class CsvFile {
   /// Reads row i, from 0. Field k goes to targets[k] (at any alignment) if that is not null and its dtype is not bytes,
   /// else to out[k], as in ExampleParser::parse(). OutOfRange iff there is no such row; InvalidArgument, with file,
   /// row, line, offset and column, iff a cell is missing without a default, or is not a number of its dtype or out of
-  /// its range; DataLoss iff the file became shorter, or a cached index shows that it has changed. After an error the
+  /// its range; DataLoss iff the file became shorter, or no whole row is at row i's place any more. After an error the
   /// targets are undefined.
   ///
   /// Of a large gzip file about 1 MiB of text is inflated at a time, and stays in memory. `may_keep`: false: what was

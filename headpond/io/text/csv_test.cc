@@ -347,6 +347,8 @@ TEST(CsvFile, OtherRowsThatAreWrittenInTheirPlaceAreNotGivenInPieces) {
   EXPECT_EQ(all(*file), changed(0, 2, 4) + changed(1, 3, 12) + changed(2, 4, 23));
   write("a,b\none,two\nthirty,100\nfive,six\n");
   EXPECT_EQ(all(*file), "'one'|'two'/'thirty'|'100'/'five'|'six'/") << "rows of the same places are whole rows";
+  write("a,b\none,two,three,four\nfive,six,");
+  EXPECT_EQ(all(*file), changed(0, 2, 4) + changed(1, 2, 12) + changed(2, 3, 23)) << "a row with more cells";
 }
 
 TEST(CsvFile, WithoutMemoryIsAnErrorWithTheName) {

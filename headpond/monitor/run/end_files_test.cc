@@ -35,10 +35,11 @@ TEST(EndFiles, TheFirstVerdictIsThatOfThePipelineWithAReason) {
 
 TEST(EndFiles, TheProfileHasAllPipelinesAndTheMemory) {
   const test::TempFolder folder;
-  ASSERT_TRUE(write_profiles(folder.path(), two_pipelines(), {}));
-  EXPECT_THAT(text_of(folder.file("profile.json")),
-              AllOf(StartsWith(R"({"schema":"headpond.profile/1","pipelines":[{"name":"train","rows":[)"),
-                    HasSubstr(R"({"name":"evaluation","rows":[)"), HasSubstr(R"("memory":[])")));
+  ASSERT_TRUE(write_profiles(folder.path(), two_pipelines(), {{"map", 4096}}));
+  EXPECT_THAT(
+      text_of(folder.file("profile.json")),
+      AllOf(StartsWith(R"({"schema":"headpond.profile/1","pipelines":[{"name":"train","rows":[)"),
+            HasSubstr(R"({"name":"evaluation","rows":[)"), HasSubstr(R"("memory":[{"who":"map","bytes":4096}])")));
 }
 
 TEST(EndFiles, WithoutARunInTheFolderThereIsNoReport) {

@@ -83,9 +83,10 @@ void Lexer::read_number() {
 void Lexer::read_quoted_name() {
   const size_t from = at_ + 1, to = text_.find('`', from);
   if (to == std::string_view::npos) refuse("the name that begins here has no second `");
-  if (to == from) refuse("a name without letters");
+  if (to == from) refuse("the name between the back quotes is empty");
   token_.kind = Token::name;
   token_.text = text_.substr(from, to - from);
+  token_.is_quoted = true;
   at_ = to + 1;
 }
 

@@ -14,6 +14,7 @@ struct Token {
   enum Kind : uint8_t { integer, number, name, symbol, end };
   Kind kind = end;
   std::string_view text = {};  ///< Of a name in back quotes (`a/b`) what is between them.
+  bool is_quoted = false;
   size_t column = 1;
   Value value = {.integer = 0};  ///< If it is a number.
 };

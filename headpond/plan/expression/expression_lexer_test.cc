@@ -35,10 +35,10 @@ TEST(Lexer, FindsNumbersNamesAndSymbols) {
   EXPECT_EQ(tokens("0 00"), "i1:0 '0 00', column 3: '00' is not a number");
 }
 
-TEST(Lexer, NamesInBackQuotesMayHaveAnyLetters) {
+TEST(Lexer, NamesInBackQuotesMayHaveAnyCharacter) {
   EXPECT_EQ(tokens("`a/b` + `größe 2`*c"), "n1:a/b s7:+ n9:größe 2 s20:* n21:c end22");
   EXPECT_EQ(tokens("a `b"), "n1:a 'a `b', column 3: the name that begins here has no second `");
-  EXPECT_EQ(tokens("``"), "'``', column 1: a name without letters");
+  EXPECT_EQ(tokens("``"), "'``', column 1: the name between the back quotes is empty");
 }
 
 TEST(Lexer, RefusesWhatIsNoToken) {

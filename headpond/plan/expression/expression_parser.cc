@@ -144,7 +144,7 @@ class Parser {
     }
     if (token.kind == Token::name) {
       lexer_.next();
-      return lexer_.take("(") ? call(token) : field(token);
+      return !token.is_quoted && lexer_.take("(") ? call(token) : field(token);
     }
     if (!lexer_.take("(")) {
       lexer_.refuse(token.kind == Token::end ? "a value is missing"

@@ -87,6 +87,16 @@ TEST(Expression, BindsAsInCpp) {
               {"!-1", "0"}});
 }
 
+TEST(Expression, ANameInBackQuotesIsThatOfAField) {
+  const Spec named = {{"a/b", i64, {}}, {"abs", i64, {}}};
+  EXPECT_EQ(
+      Expression("`a/b` * 2 + `abs`", named).integer({Tensor::scalar(int64_t{3}), Tensor::scalar(int64_t{1})}).value(),
+      7);
+  EXPECT_THAT(problem("`c`", named), HasSubstr("there is no field 'c'; known: a/b, abs"));
+  EXPECT_NE(problem("`abs`(1)", named), "no error") << "no function's";
+  EXPECT_EQ(problem("abs + 1", named), "no error");
+}
+
 TEST(Expression, IntegersAreInt64AndWrap) {
   expect_all({{"7 / 2", "3"},
               {"-7 / 2", "-3"},

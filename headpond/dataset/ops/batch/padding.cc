@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <concepts>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -21,11 +23,7 @@ std::optional<PaddingValue> stored(T value) {
 }
 
 template <class T>
-std::optional<PaddingValue> whole(int64_t value) {
-  return std::in_range<T>(value) ? stored(static_cast<T>(value)) : std::nullopt;
-}
-template <class T>
-std::optional<PaddingValue> whole(uint64_t value) {
+std::optional<PaddingValue> whole(std::integral auto value) {
   return std::in_range<T>(value) ? stored(static_cast<T>(value)) : std::nullopt;
 }
 template <class T>
@@ -34,6 +32,17 @@ std::optional<PaddingValue> whole(double value) {
   const double end = std::ldexp(1.0, std::numeric_limits<T>::digits);  // The largest value + 1: a double for every T.
   if (!(value >= low && value < end) || value != std::floor(value)) return std::nullopt;
   return stored(static_cast<T>(value));
+}
+
+double without_low_digits(double value) { return value; }
+// The 53 highest digits; the last of them is 1 if a lower one is, so that rounding to fewer digits later is exact.
+double without_low_digits(std::integral auto value) {
+  const bool is_negative = std::cmp_less(value, 0);
+  const uint64_t size = is_negative ? 0 - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  const int low = std::max(static_cast<int>(std::bit_width(size)) - std::numeric_limits<double>::digits, 0);
+  const bool has_low = (size & ((uint64_t{1} << low) - 1)) != 0;
+  const double high = std::ldexp(static_cast<double>(size >> low | (has_low ? 1 : 0)), low);
+  return is_negative ? -high : high;
 }
 
 template <class T>
@@ -79,9 +88,9 @@ std::optional<PaddingValue> number_as(DType dtype, T value) {
     case DType::i64:
       return whole<int64_t>(value);
     case DType::f16:
-      return half(static_cast<double>(value), 10);
+      return half(without_low_digits(value), 10);
     case DType::bf16:
-      return half(static_cast<double>(value), 7);
+      return half(without_low_digits(value), 7);
     case DType::f32:
       return single(value);
     case DType::f64:

@@ -37,6 +37,10 @@ TEST(PaddingValue, KeepsEveryDigitOfAnInteger) {
   EXPECT_EQ(bits_of(DType::u64, true), 1U);
   EXPECT_EQ(bits_of(DType::boolean, true), 1U);
   EXPECT_EQ(bits_of(DType::f32, (1LL << 54) + (1LL << 30) + 1), 0x5A800001U) << "rounded once, not by way of float64";
+  EXPECT_EQ(bits_of(DType::bf16, (1LL << 60) + (1LL << 52) + 1), 0x5D81U) << "the same";
+  EXPECT_EQ(bits_of(DType::bf16, -(1LL << 60) - (1LL << 52) - 1), 0xDD81U);
+  EXPECT_EQ(bits_of(DType::bf16, std::numeric_limits<uint64_t>::max()), 0x5F80U);
+  EXPECT_EQ(bits_of(DType::bf16, 0), 0U);
   EXPECT_EQ(bits_of(DType::f64, kOdd), 0x4340000000000000U);
   EXPECT_FALSE(padding_value(DType::i64, std::numeric_limits<uint64_t>::max()));
   EXPECT_FALSE(padding_value(DType::u64, -1));
