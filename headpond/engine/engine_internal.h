@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headpond/base/cpu.h"
@@ -75,6 +76,11 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
     return consumer.steps.kind_now();
   }
   void set_failed(const std::vector<FailedCounts>& failed);
+  /// Whether a stage has lost what follows since the last call of this.
+  bool has_lost_some() {
+    const Locked locked(lock);
+    return std::exchange(has_lost, false);
+  }
   /// The figures of the stages that run now stay those of stats() until others run.
   void keep_figures();
   void stop();

@@ -139,19 +139,60 @@ struct Loader::Run {
     gave = false;
   }
 
-  // If opening throws, next() returns that error, then the epoch ends.
+  // If opening throws, next() returns that error, then the epoch ends; but after what may pass it is tried again.
   std::optional<Error> begin_epoch_if_needed() {
     wait_began = 0;
     waited_ns = -1;
     if (iterator || is_lost) return std::nullopt;
     wait_began = now_ns();
+    if (goes_back) return go_back();
     try {
       begin_epoch();
       return std::nullopt;
     } catch (...) {
-      is_lost = gave = true;
-      return current_exception_error();
+      Error error = current_exception_error();
+      is_lost = !error.is_transient();
+      gave = true;
+      return error;
     }
+  }
+
+  // A stage had no memory for an item, say, and lost what follows. The next call begins again after the last batch.
+  void lose(const Error& error) {
+    if (!error.is_transient() || !engine->has_lost_some()) return;
+    goes_back = true;
+    held.reset();
+    iterator.reset();
+  }
+
+  std::optional<Error> go_back() {
+    const internal::RunState at = state;
+    const int64_t at_index = index;
+    Error error;
+    try {
+      auto changed = internal::run_in_order(dataset, at.in_order);
+      if (!changed) {
+        error = changed.error();
+      } else if (at.position.empty()) {
+        begin_epoch();
+      } else {
+        error = restore_position(at, std::move(*changed));
+      }
+    } catch (...) {
+      error = current_exception_error();
+    }
+    gave = true;
+    if (!error) {
+      goes_back = false;
+      state = at;
+      return std::nullopt;
+    }
+    iterator.reset();
+    epoch = at.epoch;
+    index = at_index;
+    state = at;
+    goes_back = true;
+    return error;
   }
 
   void end_epoch() {
@@ -159,7 +200,7 @@ struct Loader::Run {
     if (iterator) engine->keep_figures();
     ++epoch;
     held.reset();
-    is_lost = false;
+    is_lost = goes_back = false;
     iterator.reset();
     in_order.reset();
     state = {.epoch = epoch, .index = 0, .position = {}};
@@ -169,7 +210,7 @@ struct Loader::Run {
   void go_to(uint64_t at) {
     if (iterator) engine->keep_figures();
     held.reset();
-    is_lost = gave = false;
+    is_lost = gave = goes_back = false;
     iterator.reset();
     in_order.reset();
     epoch = at;
@@ -195,7 +236,7 @@ struct Loader::Run {
 
   Error restore_position(const internal::RunState& restored, Dataset changed) {
     engine->keep(changed);
-    in_order = std::move(changed);
+    if (!restored.in_order.empty()) in_order = std::move(changed);
     StateVisitor visitor = StateVisitor::restoring(restored.position);
     try {
       begin_epoch(&visitor);
@@ -325,7 +366,10 @@ struct Loader::Run {
       call.is_pending = in_call.is_empty;
       if (call.is_pending) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
-      if (answer.got == Got::error) return failed(answer.error, call);
+      if (answer.got == Got::error) {
+        lose(answer.error);
+        return failed(answer.error, call);
+      }
       if (answer.got == Got::value) return give(answer.element);
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
@@ -395,7 +439,8 @@ struct Loader::Run {
   std::unique_ptr<Iterator> iterator;  // Null: at the begin of `epoch`.
   uint64_t epoch = 0;
   int64_t index = -1;
-  bool is_lost = false;  // It could not be opened.
+  bool is_lost = false;    // It could not be opened.
+  bool goes_back = false;  // See lose().
   bool is_closed = false;
   bool gave = false;  // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;

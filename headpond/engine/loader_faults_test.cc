@@ -162,6 +162,95 @@ TEST(LoaderFaults, WhatAWindowLosesComesAfterAllThatWasMade) {
   }
 }
 
+// 0, 1, ..., 59 without positions, but some calls, counted over all runs, find no memory.
+class NoMemoryAtTimes final : public Node {
+ public:
+  NoMemoryAtTimes(int first, int count)
+      : Node({.op = "no_memory_at_times", .spec = {{"", DType::i64, {}}}, .kind = Kind::stream, .slots = 60}),
+        first_(first),
+        count_(count) {}
+  std::unique_ptr<Iterator> iterate(const Binding&, Feed&) const override {
+    class Numbers final : public Iterator {
+     public:
+      explicit Numbers(const NoMemoryAtTimes& node) : node_(node) {}
+      Got next(Context&, Element& out) override {
+        const int call = node_.calls_++;
+        if (call >= node_.first_ && call < node_.first_ + node_.count_) throw std::bad_alloc();
+        if (next_ == node_.slots()) return Got::end;
+        out.append(Tensor::scalar(next_++));
+        return Got::value;
+      }
+      void visit_state(StateVisitor& visitor) override { visitor.number(next_); }
+      const NoMemoryAtTimes& node_;
+      int64_t next_ = 0;
+    };
+    return std::make_unique<Numbers>(*this);
+  }
+  bool iterates() const override { return true; }
+
+ private:
+  const int first_, count_;
+  mutable std::atomic<int> calls_ = 0;
+};
+Dataset no_memory_at_times(int first, int count) { return Dataset(std::make_shared<NoMemoryAtTimes>(first, count)); }
+
+// What it delivers, and how many errors of memory came between.
+std::pair<std::vector<std::string>, int> with_lacks(const Dataset& dataset, const LoaderOptions& options) {
+  std::pair<std::vector<std::string>, int> all;
+  Loader loader(dataset, options);
+  for (auto next = loader.next(); !at_end(next); next = loader.next()) {
+    if (next) all.first.push_back(to_string((*next)[0]));
+    if (!next) EXPECT_EQ(next.error().kind(), ErrorKind::ResourceExhausted) << next.error();
+    all.second += next ? 0 : 1;
+    if (all.second > 100) break;
+  }
+  return all;
+}
+
+TEST(LoaderFaults, WhatIsLostForLackOfMemoryComesAfterItsError) {
+  const std::vector<std::function<Dataset(const Dataset&)>> pipelines = {
+      [](const Dataset& input) { return input; },
+      [](const Dataset& input) { return input | batch(8); },
+      [](const Dataset& input) { return input | map([](int64_t x) { return 2 * x; }) | batch(7); },
+      [](const Dataset& input) { return input | shuffle({.window = 10}) | batch(4); },
+      [](const Dataset& input) {
+        return zip({input, range(60)}) | batch(8) | take(5);
+      },
+  };
+  for (const auto& pipeline : pipelines) {
+    const Dataset whole = pipeline(no_memory_at_times(0, 0));
+    const auto expected = with_lacks(whole, {.epochs = 2, .threads = 0});
+    ASSERT_EQ(expected.second, 0);
+    for (const int threads : {0, 1, 2}) {
+      for (const int first : {0, 3, 33, 59, 80}) {
+        const auto got = with_lacks(pipeline(no_memory_at_times(first, 3)), {.epochs = 2, .threads = threads});
+        EXPECT_EQ(got.first, expected.first) << threads << " threads, from call " << first;
+        EXPECT_GE(got.second, 1) << threads << " threads, from call " << first;
+        EXPECT_LE(got.second, 3);
+      }
+    }
+  }
+}
+
+TEST(LoaderFaults, AnEpochForWhichThereWasNoMemoryIsOpenedAgain) {
+  class NoMemoryToBind final : public Node {
+   public:
+    explicit NoMemoryToBind(std::atomic<int>& lacks)
+        : Node({.op = "no_memory_to_bind", .spec = {{"", DType::i64, {}}}, .slots = 5}), lacks_(lacks) {}
+    std::shared_ptr<const View> bind(const Binding& binding) const override {
+      if (binding.epoch == 1 && lacks_-- > 0) throw std::bad_alloc();
+      return view_of(*range(5).node(), binding);
+    }
+    std::atomic<int>& lacks_;
+  };
+  for (const int threads : {0, 2}) {
+    std::atomic<int> lacks = 3;
+    const auto got = with_lacks(Dataset(std::make_shared<NoMemoryToBind>(lacks)), {.epochs = 3, .threads = threads});
+    EXPECT_EQ(got.first.size(), 15U) << threads;
+    EXPECT_GE(got.second, 1);
+  }
+}
+
 TEST(LoaderFaults, PlacesWithoutAnElementForEverAreAnErrorAndNoLoop) {
   const auto never = [](int64_t) { return false; };
   EXPECT_EQ(Holes::most, int64_t{1} << 22);

@@ -20,20 +20,28 @@ class PoolUsers {
  public:
   /// `count`: 1, or -1 for one that ends.
   static void add(const BufferPool& pool, int count) {
-    MutexLock lock(mu_);
-    int& users = counts_[&pool];
+    PoolUsers& all = shared();
+    MutexLock lock(all.mu_);
+    int& users = all.counts_[&pool];
     users += count;
-    if (users == 0) counts_.erase(&pool);
+    if (users == 0) all.counts_.erase(&pool);
   }
   static int of(const BufferPool& pool) {
-    MutexLock lock(mu_);
-    const auto found = counts_.find(&pool);
-    return found != counts_.end() ? found->second : 1;
+    PoolUsers& all = shared();
+    MutexLock lock(all.mu_);
+    const auto found = all.counts_.find(&pool);
+    return found != all.counts_.end() ? found->second : 1;
   }
 
  private:
-  static inline Mutex mu_;
-  static inline std::map<const BufferPool*, int> counts_ HEADPOND_GUARDED_BY(mu_);
+  // Never destroyed: a Loader may be a global variable.
+  static PoolUsers& shared() {
+    static auto* const all = new PoolUsers;
+    return *all;
+  }
+
+  Mutex mu_;
+  std::map<const BufferPool*, int> counts_ HEADPOND_GUARDED_BY(mu_);
 };
 
 /// The memory of one Loader, or of several that share it.

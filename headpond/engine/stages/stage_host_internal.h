@@ -58,6 +58,8 @@ class StageHost : public Feed {
   Consumer consumer;
   std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
+  /// A stage could not make an item, and has nothing after it: its error comes in the item's place.
+  bool has_lost HEADPOND_GUARDED_BY(engine_state) = false;
   /// The program holds more than half of the memory in batches: one batch is made ahead.
   bool program_holds_half HEADPOND_GUARDED_BY(engine_state) = false;
 
