@@ -323,16 +323,34 @@ struct Loader::Run {
   }
 
   Result<Batch> next(Call& call) {
-    if (is_in_use.exchange(true, std::memory_order_acquire)) {
-      return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
-    }
-    struct Leave {
-      std::atomic<bool>& is_in_use;
-      ~Leave() { is_in_use.store(false, std::memory_order_release); }
-    };
-    const Leave leave{is_in_use};
+    const OnlyCall only(*this);
+    if (!only.is_so()) return fail(ErrorKind::FailedPrecondition, "Loader: another thread is in next()");
     return next_of_one_thread(call);
   }
+
+  // While a call that must be the only one is in progress.
+  class OnlyCall {
+   public:
+    explicit OnlyCall(Run& run) : run_(run), is_so_(!run.is_in_use.exchange(true, std::memory_order_acquire)) {}
+    ~OnlyCall() {
+      if (is_so_) run_.is_in_use.store(false, std::memory_order_release);
+    }
+    OnlyCall(const OnlyCall&) = delete;
+    OnlyCall& operator=(const OnlyCall&) = delete;
+    bool is_so() const { return is_so_; }
+    // Beside next() they would take away what it reads.
+    static Error refusal(const char* call) {
+      return {ErrorKind::FailedPrecondition,
+              fmt::format("Loader: {}(): next() is in progress, on another thread or below this call", call)};
+    }
+    void check(const char* call) const {
+      if (!is_so_) throw Exception(refusal(call));
+    }
+
+   private:
+    Run& run_;
+    const bool is_so_;
+  };
 
   Result<Batch> next_of_one_thread(Call& call) {
     if (engine->is_of_another_process()) {
@@ -491,20 +509,28 @@ std::optional<Result<Batch>> Loader::next_at_once() {
   return batch;
 }
 void Loader::next_epoch() {
-  if (run().has_epoch(run_->epoch) && !run_->engine->is_of_another_process()) run_->end_epoch();
+  if (run().engine->is_of_another_process()) return;
+  const Run::OnlyCall only(*run_);
+  only.check("next_epoch");
+  if (run_->has_epoch(run_->epoch)) run_->end_epoch();
 }
 void Loader::rewind() {
   if (run().engine->is_of_another_process()) return;
+  const Run::OnlyCall only(*run_);
+  only.check("rewind");
   run_->go_to(0);
   run_->expect_start();
 }
 Result<void> Loader::restore(std::string_view state) {
   if (run().engine->is_of_another_process() || run_->is_closed)
     return fail(ErrorKind::FailedPrecondition, "Loader: it was closed, or made before fork()");
-  return run_->restore(state);
+  const Run::OnlyCall only(*run_);
+  return only.is_so() ? run_->restore(state) : fail(Run::OnlyCall::refusal("restore"));
 }
 void Loader::close() {
   if (run().engine->is_of_another_process()) return;
+  const Run::OnlyCall only(*run_);
+  only.check("close");
   run_->keep_figures();
   run_->close();
 }

@@ -38,6 +38,50 @@ TEST(LoaderClose, GivesBackWhatTheProgramDoesNotHold) {
   EXPECT_LT(loader.stats().memory_in_use, 200'000);
 }
 
+template <class Call>
+std::string thrown_by(const Call& call) {
+  try {
+    call();
+    return "nothing";
+  } catch (const Exception& error) {
+    return error.error().message();
+  }
+}
+
+TEST(LoaderClose, IsRefusedBesideNext) {
+  std::atomic<bool> is_in = false, let_go = false;
+  const auto wait = [&](int64_t x) {
+    if (x == 3) is_in = true;
+    while (x == 3 && !let_go) std::this_thread::yield();
+    return x;
+  };
+  const Dataset dataset = range(6) | map(wait, {.name = "wait"});
+  const std::string begin = Loader(dataset).state();
+  Loader loader(dataset, {.threads = 0});
+  std::vector<std::string> given;
+  std::thread program([&] { given = rest(loader); });
+  while (!is_in) std::this_thread::yield();
+  EXPECT_THAT(thrown_by([&] { loader.close(); }), testing::HasSubstr("Loader: close(): next() is in progress"));
+  EXPECT_THAT(thrown_by([&] { loader.rewind(); }), testing::HasSubstr("rewind()"));
+  EXPECT_THAT(thrown_by([&] { loader.next_epoch(); }), testing::HasSubstr("next_epoch()"));
+  EXPECT_EQ(loader.restore(begin).error().kind(), ErrorKind::FailedPrecondition);
+  let_go = true;
+  program.join();
+  EXPECT_EQ(given, (std::vector<std::string>{"0/0 0", "0/1 1", "0/2 2", "0/3 3", "0/4 4", "0/5 5"}));
+  loader.close();
+
+  Loader* own = nullptr;  // Nor may a function of the dataset close its Loader.
+  Loader closing(range(2) | map(
+                                [&](int64_t x) {
+                                  own->close();
+                                  return x;
+                                },
+                                {.name = "closes"}),
+                 {.threads = 0});
+  own = &closing;
+  EXPECT_THAT(closing.next().error().message(), testing::HasSubstr("next() is in progress"));
+}
+
 // A source whose element `at` waits until it is let go.
 struct Held {
   std::atomic<bool> let_go = false;

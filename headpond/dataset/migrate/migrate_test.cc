@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
 #include "headpond/dataset/bases/batching.h"
@@ -189,6 +190,28 @@ TEST(Migrate, HeldElementsStayHeldIfPositionsDo) {
     auto joined = run->before;
     joined.insert(joined.end(), run->after.begin(), run->after.end());
     EXPECT_EQ(joined, all);
+  }
+}
+
+TEST(Migrate, AFilterThatIsAddedBelowAppliesToHeldElements) {
+  const auto length = [](int64_t x) { return x % 7; };
+  const auto plan = [&](bool filters, bool by_size) {
+    const Dataset all = numbers(0, 40) | shuffle();
+    const Dataset some = filters ? all | filter([](int64_t x) { return x % 4 != 1; }, {.name = "some"}) : all;
+    return by_size ? some | batch_by_size(12, length, {.name = "n"})
+                   : some | bucket_by_sequence_length(length, {2, 4}, {5, 5, 5}, {.name = "n"});
+  };
+  for (const bool by_size : {false, true}) {
+    for (int taken = 1; taken < 5; ++taken) {
+      const Changed run(plan(false, by_size), plan(true, by_size), taken);
+      ASSERT_EQ(run.refused, "");
+      std::set<int64_t> before(run.before.begin(), run.before.end()), expected;
+      for (const int64_t x : ids_from(0, 40)) {
+        if (x % 4 != 1 && !before.contains(x)) expected.insert(x);
+      }
+      EXPECT_EQ(std::set<int64_t>(run.after.begin(), run.after.end()), expected) << taken << run.report;
+      EXPECT_EQ(run.after.size(), expected.size()) << "each once";
+    }
   }
 }
 

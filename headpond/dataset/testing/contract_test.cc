@@ -31,6 +31,40 @@ TEST(Contract, FindsRandomNumbersOfAThread) {
   EXPECT_THAT(sequence_violation(over<Drawing>(range(9))), HasSubstr("a second run, call 0"));
 }
 
+enum class Misfit : uint8_t { none, dtype, fields, shape, error };
+class Misfitting final : public Pointwise {
+ public:
+  Misfitting(const Node::Ref& input, Misfit misfit) : Pointwise(facts_of(input, misfit)), misfit_(misfit) {}
+  Got apply(Element& in, RandomKey, Context&, OutputSlots, Element& out) const override {
+    if (misfit_ == Misfit::error && number(in) == 5) return Got::error;
+    out.append(in[size_t{0}]);
+    if (misfit_ == Misfit::fields && number(in) == 5) out.append(in[size_t{0}]);
+    return Got::value;
+  }
+
+ private:
+  static Facts facts_of(const Node::Ref& input, Misfit misfit) {
+    Facts facts = plain(input);
+    if (misfit == Misfit::dtype) facts.spec[0].dtype = DType::f32;
+    if (misfit == Misfit::shape) facts.spec[0].shape = Shape({2});
+    return facts;
+  }
+  const Misfit misfit_;
+};
+
+TEST(Contract, FindsElementsThatDoNotFitTheSpecAndErrorsWithoutAText) {
+  const auto violation = [](const Dataset& input, Misfit misfit) {
+    return sequence_violation(over<Misfitting>(input, misfit));
+  };
+  for (const Dataset& input : {range(9), range(9) | as_stream()}) {
+    EXPECT_EQ(violation(input, Misfit::none), "") << "control";
+    EXPECT_THAT(violation(input, Misfit::dtype), HasSubstr("answer 0 does not fit the spec"));
+    EXPECT_THAT(violation(input, Misfit::fields), HasSubstr("answer 5 does not fit the spec"));
+    EXPECT_THAT(violation(input, Misfit::shape), HasSubstr("answer 0 does not fit the spec"));
+    EXPECT_THAT(violation(input, Misfit::error), HasSubstr("answer 5: an error that says nothing"));
+  }
+}
+
 // The sum of all elements up to this one.
 class RunningSum final : public Iterator {
  public:

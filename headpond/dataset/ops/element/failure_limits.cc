@@ -85,6 +85,10 @@ std::string FailureLimits::count_bad(const Error& error) {
   if (give_up_after_ != kNever) streak_.add(error);
   if (max_in_window_ >= 0) in_window_.push_back(number);
   forget_old();
+  return exceeded();
+}
+
+std::string FailureLimits::exceeded() const {
   if (give_up_after_ != kNever && streak_.count() >= give_up_after_)
     return fmt::format("{} elements in a row failed, {}", streak_.count(), streak_.common_cause());
   if (max_errors_ >= 0 && errors_ > max_errors_)

@@ -40,6 +40,8 @@ class FailureLimits {
   }
   /// Counts a failure. Returns the limit that it exceeds, in words, or "".
   std::string count_bad(const Error& error);
+  /// The limit that is exceeded by now, in words, or "".
+  std::string exceeded() const;
 
   int64_t elements() const { return elements_; }
   int64_t errors() const { return errors_; }

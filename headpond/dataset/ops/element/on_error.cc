@@ -43,6 +43,8 @@ class OnErrorIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     while (!over_) {
+      out.key = 0;  // Of an error that is no element's, for a substitute.
+      out.provenance = {};
       Got got = input_->next(context, out);
       if (got == Got::value) limits_.count_good();
       if (got != Got::error || !internal::is_bad_data(context.error)) return got;
@@ -56,16 +58,21 @@ class OnErrorIterator final : public Iterator {
   void visit_state(StateVisitor& visitor) override {
     limits_.visit_state(visitor);
     input_->visit_state(visitor);
+    if (!visitor.is_restoring()) return;
+    // Beside others of an operator over several datasets, this one is saved after its end, too.
+    const std::string exceeded = limits_.exceeded();
+    over_ = exceeded.empty() ? Error() : Error(ErrorKind::FailedPrecondition, limit_text(exceeded));
   }
 
  private:
+  std::string limit_text(const std::string& exceeded) const { return fmt::format("{}: {}", node_.title(), exceeded); }
   // hole: the element is left out.
   Got handle(Context& context, Element& out) {
     const OnErrorPolicy policy = node_.options.policy;
     FailedElement failed = describe(context.error, out);
     const std::string exceeded = limits_.count_bad(context.error);
     if (!exceeded.empty()) {
-      over_ = Error(ErrorKind::FailedPrecondition, fmt::format("{}: {}", node_.title(), exceeded), context.error);
+      over_ = Error(ErrorKind::FailedPrecondition, limit_text(exceeded), context.error);
       context.failed.push_back(std::move(failed));
       return Got::hole;
     }
@@ -106,7 +113,7 @@ class OnErrorIterator final : public Iterator {
   const uint64_t epoch_;
   const std::unique_ptr<Iterator> input_;
   internal::FailureLimits limits_;
-  Error over_;  // A limit was exceeded. No state is taken after it.
+  Error over_;  // A limit was exceeded.
 };
 
 std::unique_ptr<Iterator> OnError::iterate(const Binding& binding, Feed& feed) const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
 #include <cmath>
+#include <set>
 
 #include "headpond/dataset/ops/fold/evaluate.h"
 #include "headpond/dataset/testing/contract.h"
@@ -272,6 +273,56 @@ TEST(OnError, KeepsTheContract) {
   keeps_contract(range(0) | skipping());
   check_restores(range(60) | doubting() | skipping({.max_errors = 9}));
   check_restores(range(60) | doubting() | substituting(-1, {.max_error_share = 0.3, .window = 12, .give_up_after = 3}));
+}
+
+TEST(OnError, ALimitThatWasExceededBesideOtherDatasetsStaysSo) {
+  const Dataset limited = range(40) | doubting() | substituting(-1, {.max_errors = 2, .max_error_share = 1}),
+                endless = range(40) | doubting() | skipping({.max_error_share = 1, .give_up_after = 1000});
+  keeps_contract(sample_from_datasets({limited, range(1000, 1040)}));
+  keeps_contract(concatenate({limited, range(1000, 1010)}));
+  keeps_contract(limited | interleave([](int64_t x) { return range(100 * x, 100 * x + 4); }, {.cycle_length = 4}));
+  keeps_contract(sample_from_datasets({endless, range(1000, 1040)}));
+  for (const OnErrorOptions& options :
+       {OnErrorOptions{.max_errors = 2, .max_error_share = 1}, OnErrorOptions{.max_error_share = 0.2, .window = 5},
+        OnErrorOptions{.max_error_share = 1, .give_up_after = 2}}) {
+    const Dataset both = concatenate({range(40) | doubting() | skipping(options), range(1000, 1003)});
+    Sequence sequence(both);
+    int errors = 0;
+    for (int calls = 0; calls < 40 && errors < 2; ++calls) errors += sequence.next() ? 0 : 1;
+    auto restored = Sequence::restored(both, {}, sequence.state());
+    ASSERT_TRUE(restored);
+    const auto next = restored->next();
+    ASSERT_FALSE(next) << to_string((*next)[0]);
+    EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_EQ(next.error().message(), sequence.next().error().message());
+  }
+}
+
+TEST(OnError, ASubstituteHasTheKeyOfWhatFailed) {
+  const auto some = [](int64_t x) -> Result<Dataset> {
+    if (x % 4 == 1) return fail(ErrorKind::DataLoss, "none");
+    return range(x, x + 2);
+  };
+  const OnErrorOptions all = {.max_error_share = 1, .give_up_after = 1000};
+  for (const Kind kind : {Kind::indexed, Kind::stream}) {
+    const Dataset nested = range(12) |
+                           flat_map(some, {.output = {{"", DType::i64, {}}}, .kind = kind, .name = "some"}) |
+                           substituting(-1, all);
+    std::set<uint64_t> keys;
+    Sequence sequence(nested);
+    for (auto next = sequence.next(); !at_end(next); next = sequence.next()) {
+      if ((*next)[size_t{0}].item<int64_t>() == -1) keys.insert(next->key);
+    }
+    EXPECT_THAT(keys, SizeIs(3));
+    keeps_contract(nested | shard(2, 0) | random_u32());
+    keeps_contract(nested | shard(2, 1) | skip(1) | random_u32());
+  }
+  const Dataset choices = range(30) | map([](int64_t x) -> Result<int64_t> {
+                            if (x % 5 == 2) return fail(ErrorKind::DataLoss, "no choice");
+                            return x % 2;
+                          });
+  keeps_contract(choose_from_datasets({range(9), range(100, 120)}, choices) | substituting(-1, all) | shard(2, 1) |
+                 random_u32());
 }
 
 // Operators that read their input again after a restore tell nothing twice.

@@ -29,7 +29,7 @@ class ChooseFromIterator final : public Iterator {
   Got next(Context& context, Element& out) override {
     while (!stopped_) {
       if (choice_ == kNone) {
-        const Got got = choose(context);
+        const Got got = choose(context, out);
         if (got != Got::value) return got;
       }
       const auto n = static_cast<size_t>(choice_);
@@ -57,9 +57,12 @@ class ChooseFromIterator final : public Iterator {
 
  private:
   static constexpr int64_t kNone = -1;
-  Got choose(Context& context) {
+  // An error is in the place of the element that was to be chosen.
+  Got choose(Context& context, Element& out) {
     Element chosen;
     const Got got = choices_->next(context, chosen);
+    out.key = chosen.key;
+    out.provenance = chosen.provenance;
     if (got != Got::value) return got;
     const auto choice = chosen[size_t{0}].item<int64_t>();
     if (choice < 0 || std::cmp_greater_equal(choice, inputs_.size())) {

@@ -94,7 +94,7 @@ Child Children::bound(const View& input, int64_t i, const Binding& binding) cons
   Element parent;
   const Got got = ask(input, i, context, {}, parent);
   if (got == Got::hole) return {};
-  if (got != Got::value) return {.error = context.error};
+  if (got != Got::value) return {.error = context.error, .outer = {.key = parent.key, .provenance = parent.provenance}};
   Child child = make(parent);
   if (!child.dataset) return child;
   const auto bind = [&]() -> Result<std::shared_ptr<const View>> {

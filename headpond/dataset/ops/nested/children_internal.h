@@ -33,6 +33,13 @@ struct Child {
   std::shared_ptr<const View> view = {};  ///< In a table.
 };
 
+/// Where an element of the dataset of `outer` is not there: the error stands in the place of element 0.
+inline Got fail_for(const OuterElement& outer, Context& context, Element& out, Error error) {
+  out.key = mix(outer.key, 0);
+  out.provenance = outer.provenance;
+  return context.fail(std::move(error));
+}
+
 /// Thread-safe.
 class Children {
  public:

@@ -37,7 +37,7 @@ class ChildrenIterator final : public Iterator {
         }
       }
       Slot& slot = slots_[static_cast<size_t>(turn_)];
-      const Got got = slot.phase == Phase::empty ? begin(slot, context) : element_of(slot, context, out);
+      const Got got = slot.phase == Phase::empty ? begin(slot, context, out) : element_of(slot, context, out);
       if (got == Got::pending) return got;
       if (got == Got::value || got == Got::error) {
         if (++given_ == children_.options().block) pass_turn();
@@ -78,7 +78,7 @@ class ChildrenIterator final : public Iterator {
     if (++turn_ == children_.options().cycle) turn_ = 0;
   }
   // end: look again; else error or pending.
-  Got begin(Slot& slot, Context& context) {
+  Got begin(Slot& slot, Context& context, Element& out) {
     if (input_ended_) {
       pass_turn();
       return Got::end;
@@ -91,9 +91,9 @@ class ChildrenIterator final : public Iterator {
     if (got == Got::pending || got == Got::end) return got;
     ++open_;
     slot.phase = Phase::spent;
-    if (got == Got::error) return got;
+    if (got == Got::error) return fail_for({parent.key, parent.provenance}, context, out, std::move(context.error));
     slot.parent = parent_;
-    return opens(slot, parent, context) ? Got::end : Got::error;
+    return opens(slot, parent, context) ? Got::end : fail_for(slot.child.outer, context, out, std::move(context.error));
   }
   bool opens(Slot& slot, const Element& parent, Context& context) {
     slot.child = children_.make(parent);
@@ -114,8 +114,9 @@ class ChildrenIterator final : public Iterator {
   Got element_of(Slot& slot, Context& context, Element& out) {
     if (slot.phase == Phase::open && !slot.elements && !opens_again(slot, context)) {
       slot.phase = Phase::spent;
-      return Got::error;
+      return fail_for(slot.child.outer, context, out, std::move(context.error));
     }
+    out.key = 0;
     const size_t known = context.failed.size();
     const Got got = slot.phase == Phase::spent ? Got::end : slot.elements->next(context, out);
     if (slot.phase == Phase::open) tell_outer(slot.child.outer, *slot.child.dataset->node(), known, context);

@@ -22,7 +22,8 @@ class ChildrenView final : public View {
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     const auto [n, offset] = table_->order.at(i);
     const Child& child = table_->all[n];
-    if (!child.view) return context.fail(child.error);
+    if (!child.view) return fail_for(child.outer, context, out, child.error);
+    out.key = 0;
     const Got got = child.view->at(offset, context, outputs, out);
     if (got == Got::error) context.error = located(context.error, *child.dataset->node(), out.provenance);
     out.key = mix(child.outer.key, out.key);

@@ -33,17 +33,15 @@ Got HeldInput::next(Context& context, Element& out, int64_t& ticket) {
 }
 
 Got HeldInput::next_by_position(Context& context, Element& out, int64_t& ticket) {
-  if (again_ < again_until_) {
-    ticket = held_.upper_bound(again_)->first;
+  while (again_ < again_until_) {
+    const auto held = held_.upper_bound(again_);
+    ticket = held->first;
     const Got got = ask(*context.view(node_, binding_), ticket, context, {}, out);
     if (got == Got::error) return got;  // The next call tries once more.
-    if (got != Got::value) {
-      return context.fail(
-          {ErrorKind::FailedPrecondition,
-           fmt::format("{}: the element at position {}, which the state lists, has gone", node_.title(), ticket)});
-    }
     again_ = ticket;
-    return got;
+    if (got == Got::value) return got;
+    held_.erase(held);  // A filter that the plan got since leaves it out.
+    out.clear();
   }
   const Got got = input_->next(context, out);
   if (got != Got::value) return got;
