@@ -73,7 +73,17 @@ class Output {
                                           .compression = options.compression}),
                 records_);
   }
-  Result<void> add(std::string_view element) { return tar_ ? tar_->write(element) : records_->append(element); }
+  Result<void> add(std::string_view element) {
+    if (!tar_) return records_->append(element);
+    constexpr size_t kBlock = 512, kMagicAt = 257;
+    if (element.size() < kBlock || element.size() % kBlock != 0 || !element.substr(kMagicAt).starts_with("ustar")) {
+      return fail(
+          ErrorKind::InvalidArgument,
+          fmt::format("an element of {} bytes that is no member of a tar archive: append_tar_member() makes one",
+                      element.size()));
+    }
+    return tar_->write(element);
+  }
   Result<void> close() {
     if (tar_) HEADPOND_TRY(tar_->write(tar_end()));
     return tar_ ? tar_->close() : records_->close();

@@ -431,6 +431,9 @@ TEST_F(Shards, RefuseWhatCannotBe) {
   EXPECT_THAT(refusal(records(), ShardOptions()), HasSubstr("folder"));
   test::put_file(folder_.file("file"), {});
   EXPECT_FALSE(write_shards(records(), options("file/x")));
+  const auto texts = write_shards(records(), options("texts", {.format = ShardFormat::tar}));
+  ASSERT_FALSE(texts);
+  EXPECT_THAT(texts.error().to_string(), HasSubstr("no member of a tar archive"));
 }
 
 }  // namespace

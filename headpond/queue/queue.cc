@@ -14,7 +14,7 @@ namespace headpond {
 namespace internal {
 namespace {
 
-constexpr int64_t kMostElements = int64_t{1} << 48;
+constexpr int64_t kMostElements = int64_t{1} << 48, kMostCapacity = (int64_t{1} << 40) - 1;
 
 [[noreturn]] void refuse(std::string why) { throw Exception(Error(ErrorKind::InvalidArgument, std::move(why))); }
 
@@ -22,6 +22,10 @@ void check(const QueueOptions& options, const QueueType& type) {
   const Components components(options, type.layout);
   const int64_t minimum = type.min_after_dequeue;
   if (options.capacity == 0) refuse(fmt::format("{}: capacity must not be 0", type.type));
+  if (options.capacity > kMostCapacity) {
+    refuse(fmt::format("{}: capacity {} is more than any queue can hold, which is {}", type.type, options.capacity,
+                       kMostCapacity));
+  }
   if (minimum < 0) refuse(fmt::format("{}: min_after_dequeue {} is below 0", type.type, minimum));
   if (minimum >= kMostElements) {
     refuse(fmt::format("{}: min_after_dequeue {} is more than any queue can hold", type.type, minimum));

@@ -14,7 +14,7 @@
 namespace headpond {
 
 struct QueueOptions {
-  int64_t capacity;                     ///< Most elements inside; below 0: kUnbounded; 0 is refused.
+  int64_t capacity;                     ///< Most elements inside, below 2^40; below 0: kUnbounded; 0 is refused.
   std::vector<DType> dtypes;            ///< One per component; at least one.
   std::vector<Shape> shapes = {};       ///< None, or one per component; needed by dequeue_many and dequeue_up_to.
   std::vector<std::string> names = {};  ///< None, or one per component; then elements are named.

@@ -174,6 +174,9 @@ TEST_F(Shuffle, TheOrderFollowsFromTheSeedAlsoFromZero) {
 
 TEST_F(Building, RefusesOptionsThatContradictThemselvesWithTheNumbers) {
   EXPECT_REFUSES("capacity must not be 0", FIFOQueue({.capacity = 0, .dtypes = {i64}}));
+  EXPECT_REFUSES("capacity 1099511627776 is more than any queue can hold",
+                 FIFOQueue({.capacity = int64_t{1} << 40, .dtypes = {i64}}));
+  EXPECT_NO_THROW(FIFOQueue({.capacity = (int64_t{1} << 40) - 1, .dtypes = {i64}}));
   EXPECT_REFUSES("without dtypes", FIFOQueue({.capacity = 1, .dtypes = {}}));
   EXPECT_REFUSES("2 shapes for 1 dtypes", FIFOQueue({.capacity = 1, .dtypes = {i64}, .shapes = {Shape{}, Shape{}}}));
   EXPECT_REFUSES("2 names for 1 dtypes", FIFOQueue({.capacity = 1, .dtypes = {i64}, .names = {"a", "b"}}));

@@ -129,6 +129,11 @@ std::optional<Result<std::vector<int64_t>>> numbers_of_heads(const Dataset& sour
 Result<void> write_numbers(const Dataset& source, const Result<std::vector<int64_t>>& numbers,
                            const std::string& path) {
   if (!numbers) return fail(numbers.error());
+  const auto below = std::ranges::find_if(*numbers, [](int64_t length) { return length < 0; });
+  if (below != numbers->end()) {
+    return fail(ErrorKind::InvalidArgument,
+                fmt::format("{}: the length of element {} is {}", kWriteLengths, below - numbers->begin(), *below));
+  }
   const std::string file = lengths_file(*numbers, mark_of_source(*source.node()));
   return write_file_atomically(path, {std::as_bytes(std::span(file))});
 }

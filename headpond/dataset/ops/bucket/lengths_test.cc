@@ -86,6 +86,8 @@ TEST(Lengths, AreWrittenOfASource) {
   EXPECT_EQ(lengths(path).content().source, mark_of_source(*range(3).node()));
   EXPECT_THROW((void)write_lengths(range(3) | shuffle(), length, path), Exception);
   EXPECT_THROW((void)write_lengths(range(3), map([](int64_t x) { return x * 0.5; }), path), Exception);
+  const auto negative = write_lengths(range(3), map([](int64_t x) { return 1 - x; }), path);
+  EXPECT_EQ(negative.error().message(), "write_lengths: the length of element 2 is -1");
   const Step bad =
       map([](int64_t x) -> Result<int64_t> { return x < 2 ? Result<int64_t>(x) : fail(ErrorKind::DataLoss, "bad"); });
   EXPECT_EQ(write_lengths(range(3), bad, path).error().kind(), ErrorKind::DataLoss);
