@@ -66,7 +66,7 @@ class Contract {
   struct Answers {
     std::vector<std::string> bytes;
     std::vector<std::string> text;
-    std::string misfit;  // The first answer that is none.
+    std::string misfit;  // The first element that is none of this dataset's.
     bool has_errors = false;
     bool is_whole = false;
     void add(Got got, const Element& element, const Context& context) {
@@ -131,14 +131,13 @@ class Contract {
       answers.is_whole = got == Got::end;
       if (got == Got::end) break;
       if (got == Got::pending) continue;
-      if (answers.misfit.empty()) answers.misfit = misfit_of(got, out, context, answers.bytes.size());
+      if (answers.misfit.empty() && got == Got::value) answers.misfit = misfit_of(out, answers.bytes.size());
       answers.add(got, out, context);
     }
     return answers;
   }
-  std::string misfit_of(Got got, const Element& element, const Context& context, size_t number) const {
-    if (got == Got::error && !context.error) return fmt::format("answer {}: an error that says nothing", number);
-    const Error error = got == Got::value ? internal::check_element(node_.spec(), element) : Error();
+  std::string misfit_of(const Element& element, size_t number) const {
+    const Error error = internal::check_element(node_.spec(), element);
     return error ? fmt::format("answer {} does not fit the spec: {}", number, error.message()) : "";
   }
 

@@ -27,7 +27,7 @@ struct ContractOptions {
 };
 
 /// "" iff `dataset` keeps these promises, else the first violation, in words:
-/// - Each element has the fields, dtypes and shapes of the dataset's spec; each error has a text.
+/// - Each element has the fields, dtypes and shapes of the dataset's spec.
 /// - A second run delivers the same bytes, errors and states; the end stays.
 /// - A run restored after any call has the same state at once, and delivers the same rest, byte for byte, with the same
 ///   states. (Of more than 500 calls, 500 evenly spread ones.)

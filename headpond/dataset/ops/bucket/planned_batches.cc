@@ -126,6 +126,22 @@ Lazy<int64_t> ending(const std::string& op, const Lazy<int64_t>& slots) {
   });
 }
 
+// Dimensions that differ between buckets, as those that are padded to a boundary do, are unknown.
+Spec spec_of(const std::vector<RowStack>& by_bucket) {
+  Spec all = by_bucket[0].spec(kUnknown);
+  for (const RowStack& stack : by_bucket) {
+    const Spec spec = stack.spec(kUnknown);
+    for (size_t i = 0; i < all.size(); ++i) {
+      std::vector<int64_t> dims(all[i].shape.dims().begin(), all[i].shape.dims().end());
+      for (size_t axis = 0; axis < dims.size(); ++axis) {
+        if (spec[i].shape.dims()[axis] != dims[axis]) dims[axis] = kUnknown;
+      }
+      all[i].shape = Shape(std::span<const int64_t>(dims));
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 Dataset planned_batches(const std::string& op, const std::string& args, const Dataset& input, PlannedStacks stacks) {
@@ -138,7 +154,7 @@ Dataset planned_batches(const std::string& op, const std::string& args, const Da
       [lengths = stacks.planner->lengths()] { return fmt::format("lengths={:016x}", lengths.content().digest); });
   Node::Facts facts{.op = op,
                     .args = args + stacks.by_bucket[0].to_string(),
-                    .spec = stacks.by_bucket[0].spec(kUnknown),
+                    .spec = spec_of(stacks.by_bucket),
                     .kind = Kind::stream,
                     .slots = order.slots,
                     .inputs = {std::make_shared<BucketOrder>(order, stacks.planner)},

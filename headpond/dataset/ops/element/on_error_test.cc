@@ -276,25 +276,31 @@ TEST(OnError, KeepsTheContract) {
 }
 
 TEST(OnError, ALimitThatWasExceededBesideOtherDatasetsStaysSo) {
-  const Dataset limited = range(40) | doubting() | substituting(-1, {.max_errors = 2, .max_error_share = 1}),
-                endless = range(40) | doubting() | skipping({.max_error_share = 1, .give_up_after = 1000});
-  keeps_contract(sample_from_datasets({limited, range(1000, 1040)}));
-  keeps_contract(concatenate({limited, range(1000, 1010)}));
-  keeps_contract(limited | interleave([](int64_t x) { return range(100 * x, 100 * x + 4); }, {.cycle_length = 4}));
-  keeps_contract(sample_from_datasets({endless, range(1000, 1040)}));
   for (const OnErrorOptions& options :
        {OnErrorOptions{.max_errors = 2, .max_error_share = 1}, OnErrorOptions{.max_error_share = 0.2, .window = 5},
         OnErrorOptions{.max_error_share = 1, .give_up_after = 2}}) {
-    const Dataset both = concatenate({range(40) | doubting() | skipping(options), range(1000, 1003)});
-    Sequence sequence(both);
-    int errors = 0;
-    for (int calls = 0; calls < 40 && errors < 2; ++calls) errors += sequence.next() ? 0 : 1;
-    auto restored = Sequence::restored(both, {}, sequence.state());
-    ASSERT_TRUE(restored);
-    const auto next = restored->next();
-    ASSERT_FALSE(next) << to_string((*next)[0]);
-    EXPECT_EQ(next.error().kind(), ErrorKind::FailedPrecondition);
-    EXPECT_EQ(next.error().message(), sequence.next().error().message());
+    const Dataset limited = range(40) | doubting() | skipping(options), others = range(1000, 1040);
+    for (const Dataset& both : {concatenate({limited, others}), sample_from_datasets({limited, others}),
+                                limited | interleave([](int64_t x) { return range(100 * x, 100 * x + 9); },
+                                                     {.cycle_length = 4, .name = "hundreds"})}) {
+      // The next ones of a run, and how many are errors.
+      const auto texts = [](Sequence& sequence, int calls, int most_errors) {
+        std::vector<std::string> all;
+        for (int errors = 0; std::ssize(all) < calls && errors < most_errors;) {
+          const auto next = sequence.next();
+          errors += next ? 0 : 1;
+          all.push_back(next ? to_string((*next)[0]) : next.error().message());
+        }
+        return all;
+      };
+      Sequence sequence(both);
+      EXPECT_THAT(texts(sequence, 200, 2).back(), HasSubstr("on_error(")) << both.plan();
+      auto restored = Sequence::restored(both, {}, sequence.state());
+      ASSERT_TRUE(restored) << both.plan();
+      const auto rest = texts(*restored, 30, 30);
+      EXPECT_EQ(rest, texts(sequence, 30, 30)) << both.plan();
+      EXPECT_THAT(rest, testing::Contains(HasSubstr("on_error("))) << both.plan();
+    }
   }
 }
 

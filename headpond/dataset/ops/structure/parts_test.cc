@@ -12,7 +12,8 @@ using testing::HasSubstr;
 class Lines final : public Parts {
  public:
   Lines(const std::vector<std::vector<std::string>>& parts, bool is_endless)
-      : Parts({.op = "lines", .args = "a=1", .kind = Kind::stream, .slots = kEndless}), is_endless_(is_endless) {
+      : Parts({.op = "lines", .args = "a=1", .spec = {{"", DType::i64, {}}}, .kind = Kind::stream, .slots = kEndless}),
+        is_endless_(is_endless) {
     for (const auto& lines : parts) inputs_.push_back(script(lines).node());
   }
   std::pair<const Node*, Binding> part(int64_t n, const Binding& binding) const override {
