@@ -297,8 +297,15 @@ TEST(OnError, ALimitThatWasExceededBesideOtherDatasetsStaysSo) {
       EXPECT_THAT(texts(sequence, 200, 2).back(), HasSubstr("on_error(")) << both.plan();
       auto restored = Sequence::restored(both, {}, sequence.state());
       ASSERT_TRUE(restored) << both.plan();
+      // A state is that after the last element, so the errors behind it come again.
+      const auto from_an_element = [](std::vector<std::string> all) {
+        const auto first = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with("on_error("); });
+        all.erase(all.begin(), first);
+        all.resize(std::min<size_t>(all.size(), 25));
+        return all;
+      };
       const auto rest = texts(*restored, 30, 30);
-      EXPECT_EQ(rest, texts(sequence, 30, 30)) << both.plan();
+      EXPECT_EQ(from_an_element(rest), from_an_element(texts(sequence, 30, 30))) << both.plan();
       EXPECT_THAT(rest, testing::Contains(HasSubstr("on_error("))) << both.plan();
     }
   }
