@@ -45,7 +45,7 @@ def names(tmp_path, monkeypatch):
 
 def test_the_page_has_its_programs():
     assert [title for title, _ in BLOCKS] == ["Datasets", "map and filter", "The Loader", "Look at a batch", "PyTorch", "Queues",
-                                          "Queues", "Why the step waits"]
+                                          "Queues", "Why the step waits", "Why the step waits"]
 
 
 @pytest.mark.parametrize("title, program", BLOCKS, ids=[f"{title} {number}" for number, (title, _) in enumerate(BLOCKS)])

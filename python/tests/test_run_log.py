@@ -36,7 +36,7 @@ def test_a_run_leaves_its_files_and_its_batches_are_the_same(tmp_path):
                 got.append(batch["x"].tolist())
         log.scalar("loss", 0.5)
         log.text("note", "# a note")
-        assert {row["op"] for row in log.profile()} >= {"range", "shuffle", "map", "batch"}
+        assert {row["name"] for row in log.profile()} >= {"range", "shuffle", "map", "batch"}
         assert log.diagnose().code == "none"  # Such a short run has no reason.
         written = log.write_timeline(tmp_path / "now.json")
     assert got == whole and written["spans"] >= 50
@@ -105,7 +105,7 @@ def test_a_queue_and_its_consumer(tmp_path):
 
 
 def test_wrong_arguments(tmp_path):
-    for given, message in (({"sample_every": 0}, "sample_every"), ({"write_every": -1}, "write_every"), ({"tag_style": "x"}, "tag_style='x'"),
+    for given, message in (({"sample_every": 0}, "sample each 0 ms"), ({"write_every": -1}, "write_every=-1"), ({"tag_style": "x"}, "tag_style='x'"),
                            ({"trace_keep": "x"}, "trace_keep='x': must be one of first, newest"), ({"trace_files": "x"}, "trace_files='x'"),
                            ({"trace_probes": "x"}, "trace_probes='x'"), ({"trace_steps": (3, 2)}, "trace_steps"), ({"trace_steps": (0, 2)}, "trace_steps"),
                            ({"trace_events_per_thread": 0}, "trace_events_per_thread")):
