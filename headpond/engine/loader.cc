@@ -384,10 +384,7 @@ struct Loader::Run {
       call.is_pending = in_call.is_empty;
       if (call.is_pending) return fail(ErrorKind::DeadlineExceeded, "Loader: no batch is ready");
       gave = gave || answer.got != Got::end;
-      if (answer.got == Got::error) {
-        lose(answer.error);
-        return failed(answer.error, call);
-      }
+      if (answer.got == Got::error) return failed(answer.error, call);
       if (answer.got == Got::value) return give(answer.element);
       end_epoch();
       if (options.epochs < 0 && !gave) return fail(internal::futile_epoch("Loader", epoch - 1));
@@ -410,7 +407,8 @@ struct Loader::Run {
                       : internal::not_the_end(error, "Loader");
   }
 
-  tl::unexpected<Error> failed(const Error& error, const Call& call) const {
+  tl::unexpected<Error> failed(const Error& error, const Call& call) {
+    lose(error);
     if (trace::enabled()) {
       const int64_t text = trace::text_arg(trace::intern_message(error.message()));
       trace::instant("error", trace::Category::step, {&kErrorArgs, {text, static_cast<int64_t>(epoch), index + 1}});

@@ -40,8 +40,8 @@ struct RunState;
 /// thread is in one returns FailedPrecondition, and so does restore(); close(), rewind() and next_epoch() throw it.
 /// After a fork() the parent goes on; in the child, where the Loader has no threads, next() and restore() return
 /// FailedPrecondition, stats() are zeros, and close() and ~Loader wait for nothing: make a new Loader there. The
-/// dataset's functions run on threads of the Loader until ~Loader returns: what they capture by reference must live that
-/// long. A moved-from Loader can be destroyed and assigned to; all else throws Exception(FailedPrecondition).
+/// dataset's functions run on threads of the Loader until ~Loader returns: what they capture by reference must live
+/// that long. A moved-from Loader can be destroyed and assigned to; all else throws Exception(FailedPrecondition).
 class Loader {
  public:
   class BatchIterator;

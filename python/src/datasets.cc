@@ -223,6 +223,13 @@ Any element_of_dataset(const Dataset& dataset, Make make) {
   return Keys(dataset.spec()).value_of(std::move(element));
 }
 
+Any element_at(const Dataset& dataset, int64_t i, uint64_t seed, uint64_t epoch) {
+  return element_of_dataset(dataset, [&] { return at(dataset, i, seed, epoch); });
+}
+Any single_element(const Dataset& dataset, uint64_t seed) {
+  return element_of_dataset(dataset, [&] { return get_single_element(dataset, {.seed = seed}); });
+}
+
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 
 void add_steps(nb::module_& module) {
@@ -252,18 +259,8 @@ void add_datasets(nb::module_& module) {
           "spec", [](const Dataset& self) { return from_spec(self.spec()); }, nb::for_getter(nb::sig(kSpecOfSelf)))
       .def_prop_ro("kind", [](const Dataset& self) { return std::string(kKinds[static_cast<size_t>(self.kind())]); })
       .def_prop_ro("draws", [](const Dataset& self) { return self.node()->draws(); })
-      .def(
-          "at",
-          [](const Dataset& self, int64_t i, uint64_t seed, uint64_t epoch) {
-            return element_of_dataset(self, [&] { return at(self, i, seed, epoch); });
-          },
-          nb::arg("i"), nb::arg("seed"), nb::arg("epoch"))
-      .def(
-          "get_single_element",
-          [](const Dataset& self, uint64_t seed) {
-            return element_of_dataset(self, [&] { return get_single_element(self, {.seed = seed}); });
-          },
-          nb::arg("seed"))
+      .def("at", element_at, nb::arg("i"), nb::arg("seed"), nb::arg("epoch"))
+      .def("get_single_element", single_element, nb::arg("seed"))
       .def("cardinality", cardinality, nb::sig("def cardinality(self, /) -> int | None"))
       .def(
           "part", [](const Dataset& self, int64_t parts, int64_t index) { return self | internal::part(parts, index); },
