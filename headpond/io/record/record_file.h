@@ -48,8 +48,8 @@ class RecordFile {
 
   uint64_t size() const;
   /// The payload of record i, verified by both checksums and by the position of the next record; valid as long as this
-  /// object lives. OutOfRange iff i >= size(); DataLoss iff the record is damaged, or no whole record is at its place any
-  /// more. In a file that is written over meanwhile it may be a new record of the same length: see check().
+  /// object lives. OutOfRange iff i >= size(); DataLoss iff the record is damaged, or no whole record is at its place
+  /// any more. In a file that is written over meanwhile it may be a new record of the same length: see check().
   Result<std::span<const std::byte>> at(uint64_t i) const;
   /// The four bytes of the checksum after a payload that at() returned. They become zeros once the file is cut before
   /// them, so a payload whose checksum is not zero was whole; an undamaged record has a checksum of zero with a chance
