@@ -6,7 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
@@ -334,6 +334,36 @@ class Dataset(Operators):
         called = _name_of(scan_func, "scan()", name)
         cell = _Function(scan_func, f"scan({called or shown_name(scan_func)})", told_apart=_is_known(scan_func, name))
         return Dataset(_core.scan(self._core, initial_state, cell, called, version, plain_spec(output)), (*self._functions, cell))
+
+    def group_by_window(self, key_func: str | Expression | Callable[[Any], int] | None = None,
+                        window_size: int | Callable[[int, Dataset], Dataset] | None = None,
+                        reduce_func: str | int | Callable[[int, Dataset], Dataset] | None = None, max_held: int | None = None, *,
+                        output: SpecLike = None, name: str | None = None, version: int = 0) -> Dataset:
+        """Gathers elements by key_func(element), and gives the elements of reduce_func(key, window), a dataset made of each window of
+        `window_size` elements of one key; in tf.data's order, too: group_by_window(key_func, reduce_func, window_size). `output`: the spec
+        of these datasets; else reduce_func is called for an empty window to see it. Without functions: `key_func`, an expression, and
+        `reduce_func`, "batch" or "padded_batch"."""
+        if callable(window_size):
+            window_size, reduce_func = cast("int", reduce_func), window_size
+        if not callable(reduce_func):
+            if callable(key_func) and not isinstance(key_func, Expression):
+                raise TypeError("group_by_window(): with a function for the key, reduce_func must be a function, too: lambda key, window: window.batch(n)")
+            _refuse_given("expressions", output=output, version=version or None)
+            return self._step("group_by_window", _without_none(key_func=key_func, window_size=window_size, reduce_func=reduce_func,
+                                                               max_held=max_held), name)
+        if not callable(key_func):
+            raise TypeError("group_by_window(): with a function for reduce_func, key_func must be a function, too")
+        reduce = reduce_func
+        call = "group_by_window()"
+        called, known = _name_of(key_func, call, name), _is_known(key_func, name) and _is_known(reduce, name)
+        if called and name is None:
+            other = name_of_function(reduce)
+            called = f"{called}, {other}" if other else ""
+        key_cell = _Function(key_func, f"group_by_window({called or shown_name(key_func)})", told_apart=known)
+        window_cell = _Function(lambda key, core: reduce(key, Dataset(core)), f"group_by_window({shown_name(reduce)})", told_apart=known)
+        made = _core.group_by_window(self._core, key_cell, window_cell, integer(call, "window_size", window_size), integer_or(call, "max_held", max_held, 0),
+                                     called, integer(call, "version", version, bits=32), None if output is None else plain_spec(output))
+        return Dataset(made, (*self._functions, key_cell, window_cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:
         """The elements of the datasets that `function` makes of the elements, one dataset after the other. `output`: their spec; else

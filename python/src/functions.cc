@@ -222,6 +222,43 @@ Dataset scan_function(const Dataset& input, nb::handle initial, nb::object funct
                       map_options(name, version, false, spec));
 }
 
+// What a function returned. The dataset keeps the Python object, which owns its functions.
+Dataset dataset_in(const nb::object& made) {
+  if (!nb::isinstance<Dataset>(nb::getattr(made, "_core", nb::none()))) {
+    refuse_argument(fmt::format("the function returned {}, not a headpond.Dataset",
+                                nb::cast<std::string>(made.type().attr("__name__"))));
+  }
+  const auto kept =
+      std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
+  return Dataset(Node::Ref(kept, kept->first.get()));
+}
+
+// `reduce` gets a key and the module's dataset of the window.
+Dataset group_function(const Dataset& input, nb::object key, nb::object reduce, int64_t window_size, int64_t max_held,
+                       const std::string& name, int version, nb::handle output) {
+  const auto keys = std::make_shared<const Keys>(input.spec());
+  const OwnedFunction held_key(key), held_reduce(reduce);
+  const auto key_of = [held_key, keys](const Element& in) -> Result<int64_t> {
+    return with_lock(held_key, [&]() -> Result<int64_t> {
+      const nb::object found = called(held_key, keys->value_of(in));
+      const nb::object number = nb::steal(PyNumber_Index(found.ptr()));
+      if (!number.is_valid()) throw nb::python_error();
+      int64_t value = 0;
+      if (!nb::try_cast(number, value)) refuse_argument("a key that int64 cannot hold");
+      return value;
+    });
+  };
+  const GroupReduce made_of = [held_reduce](int64_t of, const Dataset& window) -> Dataset {
+    return value_or_throw(
+        with_lock(held_reduce, [&]() -> Result<Dataset> { return dataset_in(held_reduce.get()(of, window)); }));
+  };
+  GroupByWindowOptions options{.window_size = window_size, .name = name, .version = version};
+  if (max_held > 0) options.max_held = max_held;
+  if (!output.is_none()) options.output = to_spec(output);
+  const WithoutLock released;
+  return input | group_by_window(key_of, made_of, options);
+}
+
 Ref opened(const nb::object& iterable) {
   const nb::object iterator = nb::steal(PyObject_GetIter(iterable.ptr()));
   if (!iterator.is_valid()) throw nb::python_error();
@@ -270,20 +307,11 @@ constexpr const char* kSpecOfValue =
 
 }  // namespace
 
-// The dataset keeps the Python object, which owns its functions.
 std::function<Dataset(const Element&)> nested_of(const Dataset& input, const nb::object& function) {
   const auto keys = std::make_shared<const Keys>(input.spec());
   return [held = OwnedFunction(function), keys](const Element& in) -> Dataset {
-    return value_or_throw(with_lock(held, [&]() -> Result<Dataset> {
-      const nb::object made = called(held, keys->value_of(in));
-      if (!nb::isinstance<Dataset>(nb::getattr(made, "_core", nb::none()))) {
-        refuse_argument(fmt::format("the function returned {}, not a headpond.Dataset",
-                                    nb::cast<std::string>(made.type().attr("__name__"))));
-      }
-      const auto kept =
-          std::make_shared<std::pair<Node::Ref, Ref>>(nb::cast<Dataset>(made.attr("_core")).node(), hold(made.ptr()));
-      return Dataset(Node::Ref(kept, kept->first.get()));
-    }));
+    return value_or_throw(
+        with_lock(held, [&]() -> Result<Dataset> { return dataset_in(called(held, keys->value_of(in))); }));
   };
 }
 
@@ -297,6 +325,9 @@ void add_functions(nb::module_& module) {
   module.def("map", map_function);
   module.def("filter", filter_function);
   module.def("scan", scan_function);
+  module.def("group_by_window", group_function, nb::arg("input"), nb::arg("key"), nb::arg("reduce"),
+             nb::arg("window_size"), nb::arg("max_held"), nb::arg("name"), nb::arg("version"),
+             nb::arg("output").none());
   module.def(
       "spec_of", [](nb::handle one) { return from_spec(spec_of(first_returned(one))); }, nb::arg("value").none(),
       nb::sig(kSpecOfValue));

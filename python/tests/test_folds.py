@@ -57,6 +57,44 @@ def test_what_scan_refuses():
     assert int(next(reading)["sum"]) == 2, "the state stays as it was before the error"
 
 
+def test_windows_of_a_key_become_what_a_function_makes_of_them():
+    def parity(x):
+        return int(x) % 2
+
+    def pairs(key, window):
+        return window.batch(2) if key == 0 else window.map(lambda x: -x, output=(hp.i64, ())).batch(3)
+
+    data = hp.range(11).group_by_window(parity, window_size=4, reduce_func=pairs)
+    whole = [batch.tolist() for batch in data.sequence()]
+    assert whole == [[0, 2], [4, 6], [-1, -3, -5], [-7], [8, 10], [-9]]
+    assert [batch.tolist() for batch in hp.range(11).group_by_window(parity, pairs, 4).sequence()] == whole, "tf.data's order"
+    for threads in (0, 2):
+        loader = hp.Loader(data, threads=threads)
+        first = [loader.next().tolist() for _ in range(3)]
+        other = hp.Loader(data)
+        other.load_state_dict(loader.state_dict())
+        assert first + [batch.tolist() for batch in other.flat()] == whole
+    by_text = hp.range(11).group_by_window("x % 2", 4, "batch")
+    assert [batch.tolist() for batch in by_text.sequence()] == [[0, 2, 4, 6], [1, 3, 5, 7], [8, 10], [9]]
+
+
+def test_what_group_by_window_refuses():
+    def key(x):
+        return int(x)
+
+    with pytest.raises(TypeError, match="reduce_func must be a function, too"):
+        hp.range(3).group_by_window(key, 2, "batch")
+    with pytest.raises(TypeError, match="key_func must be a function, too"):
+        hp.range(3).group_by_window("x", 2, lambda k, window: window.batch(2))
+    with pytest.raises(hp.InvalidArgumentError, match="the function returned int, not a headpond.Dataset"):
+        hp.range(3).group_by_window(key, 2, lambda k, window: 3)
+    with pytest.raises(TypeError, match="window_size=None: must be an integer"):
+        hp.range(3).group_by_window(key, reduce_func=lambda k, window: window.batch(2))
+    reading = hp.range(3).group_by_window(lambda x: 0.5, 2, lambda k, window: window.batch(2)).sequence()
+    with pytest.raises(TypeError):
+        next(reading)
+
+
 def test_reduce_and_the_only_element():
     assert hp.range(5).reduce(0, lambda state, x: state + int(x)) == 10
     assert hp.range(0).reduce("none", lambda state, x: "some") == "none"
