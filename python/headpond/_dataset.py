@@ -225,11 +225,14 @@ class Dataset(Operators):
         numpy.random.Generator of the element's own. `output`: the result's spec; else element 0 is made here to see it. `serial`: one
         call after the other, also where the function releases the interpreter's lock.
         map("image", function): the same for one field.
-        map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.flip(), fields={"image": "photo", "mask": "labels"}): kernels.
+        map("image", hp.decode_png(), ...), map(hp.decode_png()), map(hp.random_horizontal_flip(), fields={"image": "photo", "mask": "labels"}):
+        kernels. `name`: part of the plan; kernels draw other random numbers under another name.
         map(hp.expr("x / 255.0")): an expression; with `into` it adds or replaces that field.
         map(hp.parse_example({...})): a parser of elements that are messages; map("record", hp.parse_example({...})): of a field that is
         one, which its fields replace.
         """
+        if args and isinstance(args[0], dict):
+            raise TypeError("map(): fields that move together are named behind the kernels: map(hp.random_crop(32), fields={'image': 'photo', 'mask': 'labels'})")
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]
         if not steps:

@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernels of pipeline files as functions, made from the module's table. _kernels.pyi has their types."""
 
+import enum
 import keyword
 
 from . import _core
 from ._operators import dressed_as
 from ._steps import Kernel
-from ._values import refuse_dataset
+from ._values import plain, refuse_dataset
 
 # What a call may give without a name, where that is not all options of the table in their order.
 POSITIONAL = {
@@ -17,6 +18,21 @@ POSITIONAL = {
 def spelled(option):
     """The option's name as Python can write it."""
     return f"{option}_" if keyword.iskeyword(option) else option
+
+
+def _taken(name, option, value):
+    """The value, if a kernel can have it. Members of torchvision's enumerations stand for their names, a power of 2.0 for 2."""
+    if isinstance(value, enum.Enum) and isinstance(value.value, str):
+        return value.value
+    if option == "power" and isinstance(value, float) and value.is_integer():
+        return int(value)
+    if hasattr(value, "_core"):  # mix_noise's dataset.
+        return value
+    try:
+        plain(value)
+    except TypeError:
+        raise TypeError(f"{name}(): {option}={value!r}: an option is a number, a text, a dtype, a kernel, or a list of these") from None
+    return value
 
 
 def _maker(name, options_of_table):
@@ -37,7 +53,7 @@ def _maker(name, options_of_table):
         for option, value in options.items():
             if option != "noise":
                 refuse_dataset(name, option, value)
-        return Kernel(name, {known[option]: value for option, value in options.items() if value is not None})
+        return Kernel(name, {known[option]: _taken(name, option, value) for option, value in options.items() if value is not None})
 
     make.__doc__ = _texts.KERNELS[name]
     return dressed_as(make, name, first, [one for one in known if one not in first])

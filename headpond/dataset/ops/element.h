@@ -32,6 +32,9 @@ struct MapFields {
   std::string boxes = "";
   std::string labels = "";
   std::string points = "";
+  /// For explain, errors and the state; kernels draw other numbers under another name. So two branches of a zip() that
+  /// have the same kernels make two different views of an image only if they have different names.
+  std::string name = "";
   /// false: each kernel runs by itself, with the same bytes. For tests.
   bool join = true;
 };
@@ -40,7 +43,7 @@ namespace internal {
 template <class T>
 concept IsKernel = std::convertible_to<T, KernelRef>;
 Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels);
-Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels);
+Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels, const std::string& name = "");
 Step map_step(Function function, const MapOptions& options);
 Step map_field_step(const std::string& field, Function function, const MapOptions& options);
 Step filter_step(Function predicate, const MapOptions& options);
@@ -70,8 +73,9 @@ template <class F>
 Step map(internal::ListOfNames, F, const MapOptions& = {}) = delete;
 
 /// Runs kernels on the field `field`, one after the other; "": the only field. map(f, a, b) has the bytes of map(f, a)
-/// | map(f, b): each kernel draws the numbers of its own name. Neighbours that can be joined run as one kernel (explain
-/// says which), and the last one writes into the row of the batch if its shape is fixed by the options.
+/// | map(f, b): each kernel draws the numbers of its own name (and MapFields::name). Neighbours that can be joined run
+/// as one kernel (explain says which), and the last one writes into the row of the batch if its shape is fixed by the
+/// options.
 template <std::convertible_to<std::string> Name, internal::IsKernel... K>
   requires(sizeof...(K) > 0)
 Step map(const Name& field, K... kernels) {

@@ -72,8 +72,9 @@ KernelRef build_center_crop(const PlanArguments& options) {
 }
 
 KernelRef build_pad(const PlanArguments& options) {
-  return pad(integers_option(options, "padding"),
-             {.fill = numbers_option(options, "fill", {0}), .mode = mode_option(options)});
+  return pad(integers_option(options, "padding"), {.fill = numbers_option(options, "fill", {0}),
+                                                   .mode = mode_option(options),
+                                                   .mask_fill = number_option(options, "mask_fill", 0)});
 }
 
 KernelRef build_random_crop(const PlanArguments& options) {
@@ -81,6 +82,7 @@ KernelRef build_random_crop(const PlanArguments& options) {
                                             .pad_if_needed = options.flag("pad_if_needed", false),
                                             .fill = numbers_option(options, "fill", {0}),
                                             .mode = mode_option(options),
+                                            .mask_fill = number_option(options, "mask_fill", 0),
                                             .min_area = number_option(options, "min_area", 1)});
 }
 
@@ -137,8 +139,8 @@ const std::vector<PlanKernel>& image_plan_kernels() {
        build_decode_jpeg},
       {"crop", {"y", "x", "size", "min_area"}, build_crop},
       {"center_crop", {"size", "min_area"}, build_center_crop},
-      {"pad", {"padding", "fill", "mode"}, build_pad},
-      {"random_crop", {"size", "padding", "pad_if_needed", "fill", "mode", "min_area"}, build_random_crop},
+      {"pad", {"padding", "fill", "mode", "mask_fill"}, build_pad},
+      {"random_crop", {"size", "padding", "pad_if_needed", "fill", "mode", "mask_fill", "min_area"}, build_random_crop},
       {"random_resized_crop", {"size", "scale", "ratio", "filter", "antialias", "min_area"}, build_random_resized_crop},
       {"resize", {"size", "filter", "antialias", "max_size"}, build_resize},
       {"random_horizontal_flip", {"p"}, build_horizontal_flip},

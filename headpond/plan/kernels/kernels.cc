@@ -74,8 +74,9 @@ std::vector<KernelRef> kernels_option(const PlanArguments& options, const std::s
 
 Dataset build_map_kernels(const PlanStep& step) {
   const std::vector<KernelRef> kernels = kernels_option(step.args, "kernels");
-  const MapFields fields = roles_of(step);
-  if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, kernels);
+  MapFields fields = roles_of(step);
+  fields.name = step.name;
+  if (!step.args.has("fields")) return step.input() | internal::map_kernels_step(fields.image, kernels, step.name);
   return step.input() | internal::map_kernels_step(fields, kernels);
 }
 

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "headpond/codec/image/geometry/warp_fields_internal.h"
 #include "headpond/codec/image/geometry/warp_rows_internal.h"
 
 namespace headpond {
@@ -20,7 +21,7 @@ using warp_internal::Picture;
 Result<void> refuse_warp(const std::string& what) { return fail(ErrorKind::InvalidArgument, what); }
 
 template <class T>
-bool put_fill_value(double value, std::byte* to) {
+bool put(double value, std::byte* to) {
   if constexpr (std::is_integral_v<T>) {
     // The limits as doubles; the upper one of 64 bits is rounded up, and excluded.
     constexpr T kHalf = std::numeric_limits<T>::max() / 2;
@@ -35,39 +36,6 @@ bool put_fill_value(double value, std::byte* to) {
   return true;
 }
 
-bool put_fill_value(DType dtype, double value, std::byte* to) {
-  switch (dtype) {
-    case DType::u8:
-      return put_fill_value<uint8_t>(value, to);
-    case DType::i8:
-      return put_fill_value<int8_t>(value, to);
-    case DType::u16:
-      return put_fill_value<uint16_t>(value, to);
-    case DType::i16:
-      return put_fill_value<int16_t>(value, to);
-    case DType::u32:
-      return put_fill_value<uint32_t>(value, to);
-    case DType::i32:
-      return put_fill_value<int32_t>(value, to);
-    case DType::u64:
-      return put_fill_value<uint64_t>(value, to);
-    case DType::i64:
-      return put_fill_value<int64_t>(value, to);
-    case DType::f32:
-      return put_fill_value<float>(value, to);
-    case DType::f64:
-      return put_fill_value<double>(value, to);
-    case DType::boolean:
-      return (value == 0 || value == 1) && put_fill_value<uint8_t>(value, to);
-    case DType::f16:
-    case DType::bf16:
-      return value == 0 && put_fill_value<uint16_t>(0, to);
-    case DType::bytes:
-      break;
-  }
-  return false;
-}
-
 // A pixel of fill values; `to` has room for it.
 Result<void> put_fill(DType dtype, int64_t channels, const WarpOptions& options, std::byte* to) {
   const size_t count = options.fill.size();
@@ -76,7 +44,7 @@ Result<void> put_fill(DType dtype, int64_t channels, const WarpOptions& options,
   }
   for (size_t i = 0; i < static_cast<size_t>(channels); ++i) {
     const double value = options.fill[count == 1 ? 0 : i];
-    if (put_fill_value(dtype, value, to + i * item_size(dtype))) continue;
+    if (warp_internal::put_number(dtype, value, to + i * item_size(dtype))) continue;
     return refuse_warp(fmt::format("fill is {}: no value of {}", value, name(dtype)));
   }
   return {};
@@ -119,6 +87,39 @@ Result<void> check_warp_map(const ImageMap& map) {
 }
 
 }  // namespace
+
+bool warp_internal::put_number(DType dtype, double value, std::byte* to) {
+  switch (dtype) {
+    case DType::u8:
+      return put<uint8_t>(value, to);
+    case DType::i8:
+      return put<int8_t>(value, to);
+    case DType::u16:
+      return put<uint16_t>(value, to);
+    case DType::i16:
+      return put<int16_t>(value, to);
+    case DType::u32:
+      return put<uint32_t>(value, to);
+    case DType::i32:
+      return put<int32_t>(value, to);
+    case DType::u64:
+      return put<uint64_t>(value, to);
+    case DType::i64:
+      return put<int64_t>(value, to);
+    case DType::f32:
+      return put<float>(value, to);
+    case DType::f64:
+      return put<double>(value, to);
+    case DType::boolean:
+      return (value == 0 || value == 1) && put<uint8_t>(value, to);
+    case DType::f16:
+    case DType::bf16:
+      return value == 0 && put<uint16_t>(0, to);
+    case DType::bytes:
+      break;
+  }
+  return false;
+}
 
 std::string_view name(Interpolation interpolation) {
   return interpolation == Interpolation::nearest ? "nearest" : "bilinear";

@@ -2,6 +2,7 @@
 // Moves all fields of a sample by one map: what the kernels of this folder and the policies share.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <string>
 
@@ -36,6 +37,9 @@ Spec moved_spec(const std::string& op, Spec spec, const FieldOptions& options,
                 const std::function<ResultSize(int64_t, int64_t)>& size);
 inline ResultSize same_size(int64_t height, int64_t width) { return {height, width}; }
 inline ResultSize unknown_size(int64_t, int64_t) { return {kUnknown, kUnknown}; }
+
+/// Writes `value` as `dtype`. False iff the dtype has no such number.
+bool put_number(DType dtype, double value, std::byte* to);
 
 /// Height and width of the sample's image, or why it has none.
 struct WarpSize {

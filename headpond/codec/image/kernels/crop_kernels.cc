@@ -34,12 +34,15 @@ void note_min_area(const std::string& name, double min_area, Parts& parts) {
   if (min_area != 1) parts.push_back(fmt::format("min_area={}", min_area));
 }
 
-void note_padding_style(const std::string& name, const std::vector<double>& fill, PadMode mode, Parts& parts) {
+void note_padding_style(const std::string& name, const std::vector<double>& fill, double mask_fill, PadMode mode,
+                        Parts& parts) {
   const bool is_finite = std::all_of(fill.begin(), fill.end(), [](double value) { return std::isfinite(value); });
   if (fill.empty() || fill.size() > 4 || !is_finite) refuse_option(name, "fill must be 1 to 4 finite numbers");
+  if (!std::isfinite(mask_fill)) refuse_option(name, "mask_fill must be finite");
   if (mode < PadMode::constant || mode > PadMode::symmetric) refuse_option(name, "an unknown mode");
   if (fill != std::vector<double>{0}) parts.push_back(fmt::format("fill=[{}]", fmt::join(fill, ",")));
   if (mode != PadMode::constant) parts.push_back(fmt::format("mode={}", kPadModes[static_cast<size_t>(mode)]));
+  if (mask_fill != 0) parts.push_back(fmt::format("mask_fill={}", mask_fill));
 }
 
 Sides sides_of(const std::string& name, const std::vector<int64_t>& padding) {
@@ -171,11 +174,16 @@ KernelRef pad(std::vector<int64_t> padding, const PadOptions& options) {
   if (padding.empty()) refuse_option(name, "padding of 0 numbers: 1, 2 or 4 were expected");
   const Sides sides = sides_of(name, padding);
   Parts parts = {padding.size() == 1 ? fmt::format("{}", padding[0]) : fmt::format("[{}]", fmt::join(padding, ","))};
-  note_padding_style(name, options.fill, options.mode, parts);
+  note_padding_style(name, options.fill, options.mask_fill, options.mode, parts);
   const auto choose = [sides](int64_t height, int64_t width, Random&) {
     return ImageWindow{-sides[1], -sides[0], height + sides[1] + sides[3], width + sides[0] + sides[2]};
   };
-  WindowStage stage = {.choose = choose, .may_pad = true, .mode = options.mode, .fill = options.fill, .drops = false};
+  WindowStage stage = {.choose = choose,
+                       .may_pad = true,
+                       .mode = options.mode,
+                       .fill = options.fill,
+                       .mask_fill = options.mask_fill,
+                       .drops = false};
   stage.height = sides[1] + sides[3];
   stage.width = sides[0] + sides[2];
   stage.grows = true;
@@ -189,7 +197,7 @@ KernelRef random_crop(ImageSize size, const RandomCropOptions& options) {
   Parts parts = {size.to_string()};
   if (!options.padding.empty()) parts.push_back(fmt::format("padding=[{}]", fmt::join(options.padding, ",")));
   if (options.pad_if_needed) parts.emplace_back("pad_if_needed=true");
-  note_padding_style(name, options.fill, options.mode, parts);
+  note_padding_style(name, options.fill, options.mask_fill, options.mode, parts);
   note_min_area(name, options.min_area, parts);
   const ImageSize part = square(size);
   const auto choose = [part, pads, grows = options.pad_if_needed](int64_t height, int64_t width, Random& random) {
@@ -198,7 +206,8 @@ KernelRef random_crop(ImageSize size, const RandomCropOptions& options) {
   WindowStage stage = {.choose = choose,
                        .may_pad = options.pad_if_needed || pads != kNoSides,
                        .mode = options.mode,
-                       .fill = options.fill};
+                       .fill = options.fill,
+                       .mask_fill = options.mask_fill};
   stage.min_area = options.min_area;
   stage.height = part.height;
   stage.width = part.width;

@@ -31,8 +31,10 @@ KernelRef crop(int64_t y, int64_t x, ImageSize size, const CropOptions& options 
 KernelRef center_crop(ImageSize size, const CropOptions& options = {});
 
 struct PadOptions {
-  std::vector<double> fill = {0};  ///< For mode constant: a value, or one for each channel.
+  /// For mode constant: a value, or one for each channel. uint8: from 0 to 255, rounded.
+  std::vector<double> fill = {0};
   PadMode mode = PadMode::constant;
+  double mask_fill = 0;  ///< The same of masks: a number of their dtype, as 255 for classes that no loss counts.
 };
 /// `padding`: pixels at each side; or {left and right, top and bottom}; or {left, top, right, bottom}.
 KernelRef pad(std::vector<int64_t> padding, const PadOptions& options = {});
@@ -40,8 +42,9 @@ KernelRef pad(std::vector<int64_t> padding, const PadOptions& options = {});
 struct RandomCropOptions {
   std::vector<int64_t> padding = {};  ///< Applied before the crop, as by pad().
   bool pad_if_needed = false;         ///< An axis that is too short is padded at both ends by what is missing.
-  std::vector<double> fill = {0};
+  std::vector<double> fill = {0};     ///< As of pad(), and so are mode and mask_fill.
   PadMode mode = PadMode::constant;
+  double mask_fill = 0;
   double min_area = 1;
 };
 /// A position for each sample. Draws two words, for the row and the column: word * positions / 2^32, rounded down.

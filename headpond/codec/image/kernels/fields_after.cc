@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 
+#include "headpond/codec/image/geometry/warp_fields_internal.h"
 #include "headpond/codec/image/kernels/image_chain_internal.h"
 
 namespace headpond::image_internal {
@@ -63,6 +66,24 @@ void decode_fields(const DecodeStage& stage, Spec& fields) {
   image.shape = {kUnknown, kUnknown, stage.channels() == 0 ? kUnknown : stage.channels()};
 }
 
+// Throws for a value of the padding that the image, or the mask, cannot have.
+void check_fill(const WindowStage& window, const Spec& fields, int64_t channels) {
+  if (!window.may_pad || window.mode != PadMode::constant) return;
+  const auto count = static_cast<int64_t>(window.fill.size());
+  if (count != 1 && channels != kUnknown && count != channels)
+    refuse(fmt::format("{} values fill an image of {} channels", count, channels));
+  for (const double value : window.fill) {
+    const double rounded = std::floor(value + 0.5);
+    if (fields[0].dtype == DType::u8 && !(rounded >= 0 && rounded <= 255))
+      refuse(fmt::format("fill is {}: no value of uint8", value));
+  }
+  for (const FieldSpec& field : fields) {
+    std::array<std::byte, sizeof(int64_t)> bytes;
+    if (role_of(field) == FieldRole::mask && !warp_internal::put_number(field.dtype, window.mask_fill, bytes.data()))
+      refuse(fmt::format("mask_fill is {}: no value of {}", window.mask_fill, name(field.dtype)));
+  }
+}
+
 // What a stage that moves pixels makes of the sides.
 void move_fields(const Stage& stage, Spec& fields) {
   Pixels image = pixels_of(fields[0]);
@@ -70,6 +91,7 @@ void move_fields(const Stage& stage, Spec& fields) {
   for (const FieldSpec& field : fields) check_role(field, fields[0], with_boxes);
   bool drops = false;
   if (const auto* const window = stage.as<WindowStage>()) {
+    check_fill(*window, fields, image.channels);
     const auto side = [&](int64_t before, int64_t own) {
       if (!window->grows) return own;
       return before == kUnknown ? kUnknown : before + own;

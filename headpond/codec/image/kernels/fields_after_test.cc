@@ -70,6 +70,11 @@ TEST(FieldsAfter, RefuseOtherFields) {
   EXPECT_THAT(refuses(normalize(), {{"image", u8, {4, 4, 1}}}), HasSubstr("3 means for an image of 1 channels"));
   EXPECT_THAT(refuses(crop(0, 0, 4), {kImage[0], {"boxes", f32, {5, 3}}}), HasSubstr("the boxes can't be"));
   EXPECT_THAT(refuses(crop(0, 0, 4), {{"image", u8, {4, 4, 1}}, {"mask", u8, {4, 5}}}), HasSubstr("the mask can't be"));
+  EXPECT_THAT(refuses(pad({1}, {.fill = {300}}), kImage), HasSubstr("fill is 300: no value of uint8"));
+  EXPECT_THAT(refuses(random_crop(2, {.padding = {1}, .fill = {1, 2}}), kImage),
+              HasSubstr("2 values fill an image of 3 channels"));
+  const Spec with_mask = {{"image", u8, {4, 4, 3}}, {"mask", u8, {4, 4}}};
+  EXPECT_THAT(refuses(pad({1}, {.mask_fill = -1}), with_mask), HasSubstr("mask_fill is -1: no value of uint8"));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "headpond/codec/image/geometry/move_positions.h"
+#include "headpond/codec/image/geometry/warp_fields_internal.h"
 #include "headpond/codec/image/kernels/role_moves_internal.h"
 
 namespace headpond::image_internal {
@@ -65,12 +66,16 @@ Result<void> move_mask(const Geometry& geometry, KernelCall& call, size_t i, Ima
   map_axis(geometry, true, scratch.taps, scratch.down);
   map_axis(geometry, false, scratch.taps, scratch.across);
   const int64_t height = geometry.out_height(), width = geometry.out_width();
+  std::array<std::byte, sizeof(int64_t)> fill = {};
+  const double value = geometry.padding != nullptr ? geometry.padding->mask_fill : 0;
+  if (!warp_internal::put_number(mask.dtype(), value, fill.data()))
+    return fail(ErrorKind::InvalidArgument, fmt::format("mask_fill is {}: no value of {}", value, name(mask.dtype())));
   std::byte* to = call.make(i, mask.dtype(), mask.rank() == 2 ? Shape{height, width} : Shape{height, width, 1});
   for (const int64_t y : scratch.down) {
     const std::byte* const row = mask.data() + static_cast<size_t>(std::max<int64_t>(y, 0) * geometry.width) * item;
     for (const int64_t x : scratch.across) {
       if (y < 0 || x < 0) {
-        std::memset(to, 0, item);
+        std::memcpy(to, fill.data(), item);
       } else {
         std::memcpy(to, row + static_cast<size_t>(x) * item, item);
       }

@@ -80,6 +80,23 @@ TEST(RoleMoves, MasksOfAnyWholeNumbersMoveAsTheImage) {
   }
 }
 
+TEST(RoleMoves, AMaskIsPaddedByItsOwnFill) {
+  const Tensor classes = Tensor::from(std::vector<int16_t>(4 * 6, 3), {4, 6});
+  const auto row = [](const std::vector<Tensor>& made) {
+    const auto values = made.at(1).as<int16_t>();
+    return std::vector<int16_t>(values.begin(), values.begin() + made.at(1).dim(1));
+  };
+  const auto padded = moved(pad({1, 0, 2, 0}, {.fill = {7}, .mask_fill = -1}), kBlank, FieldRole::mask, classes);
+  EXPECT_THAT(row(*padded), ElementsAre(-1, 3, 3, 3, 3, 3, 3, -1, -1));
+  EXPECT_EQ(padded->at(0).as<uint8_t>()[0], 7);
+  const RandomCropOptions both_sides = {.pad_if_needed = true, .mask_fill = 255};
+  const auto cropped = moved(random_crop({4, 8}, both_sides), kBlank, FieldRole::mask, classes);
+  EXPECT_THAT(row(*cropped), testing::Contains(255));
+  const std::vector<KernelRef> chain = {pad({1, 0, 2, 0}, {.mask_fill = 255}), random_horizontal_flip(1)};
+  const auto flipped = run_kernels(chain, {kBlank, classes}, {.roles = {FieldRole::image, FieldRole::mask}});
+  EXPECT_THAT(row(*flipped), ElementsAre(255, 255, 3, 3, 3, 3, 3, 3, 255));
+}
+
 TEST(RoleMoves, RefuseFieldsThatDoNotFit) {
   const auto problem = [](FieldRole role, const Tensor& field) {
     return moved(crop(0, 0, 2), kBlank, role, field).error().message();

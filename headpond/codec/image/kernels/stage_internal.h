@@ -34,13 +34,14 @@ struct WindowStage {
   bool may_pad = false;
   PadMode mode = PadMode::constant;
   std::vector<double> fill = {0};
+  double mask_fill = 0;
   bool drops = true;  ///< Boxes below min_area.
   double min_area = 1;
   /// The sides of the result: these, or those of the image and this much more.
   int64_t height = kUnknown, width = kUnknown;
   bool grows = false;
 
-  bool is_zero() const { return mode == PadMode::constant && fill == std::vector<double>{0}; }
+  bool is_zero() const { return mode == PadMode::constant && fill == std::vector<double>{0} && mask_fill == 0; }
 };
 
 struct ResizeStage {

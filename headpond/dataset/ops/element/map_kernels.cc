@@ -37,6 +37,7 @@ struct Plan {
   std::vector<FieldRole> roles;          // Roles of the fields.
   std::vector<KernelRef> chain;          // The kernels in the user's order.
   std::optional<size_t> companion = {};  // The field for the first kernel.
+  std::string name = {};
   bool join = true;
 };
 
@@ -61,7 +62,8 @@ std::string args_of(const Spec& spec, const Plan& plan) {
   if (plan.fields.size() == 1) fields[0] = fields[0].substr(fields[0].find('=') + 1);
   if (plan.companion) fields[0] += fmt::format(" with {}", spec[*plan.companion].name);
   for (const KernelRef& kernel : plan.chain) kernels.push_back(to_string(*kernel));
-  return fmt::format("{}: {}", fmt::join(fields, ", "), fmt::join(kernels, " > "));
+  const std::string name = plan.name.empty() ? "" : fmt::format(", name={}", plan.name);
+  return fmt::format("{}: {}{}", fmt::join(fields, ", "), fmt::join(kernels, " > "), name);
 }
 
 // The fields after one kernel.
@@ -100,7 +102,8 @@ Node::Facts facts_of(const Node::Ref& input, const Plan& plan) {
   facts.role = Role::map;
   facts.args_name_streams = true;
   for (const KernelRef& kernel : plan.chain) {
-    if (!kernel->facts().draws.empty()) facts.random_streams.push_back(kernel->facts().draws);
+    const std::string& draws = kernel->facts().draws;
+    if (!draws.empty()) facts.random_streams.push_back(plan.name.empty() ? draws : draws + " of " + plan.name);
     facts.opaque = facts.opaque || kernel->facts().opaque;
   }
   return facts;
@@ -309,12 +312,12 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
 };
 
 Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const std::vector<KernelRef>& kernels,
-             bool join) {
+             const std::string& called, bool join) {
   for (const KernelRef& kernel : kernels) {
     if (kernel == nullptr) refuse(kOp, "a kernel is null");
   }
-  return [roles, kernels, join](const Dataset& input) {
-    Plan plan = {.fields = {}, .roles = {}, .chain = kernels, .join = join};
+  return [roles, kernels, called, join](const Dataset& input) {
+    Plan plan = {.fields = {}, .roles = {}, .chain = kernels, .name = called, .join = join};
     for (const auto& [role, name] : roles) {
       const size_t index = field_index(kOp, input.spec(), name);
       for (const RoleField& other : plan.fields) {
@@ -331,8 +334,8 @@ Step step_of(const std::vector<std::pair<FieldRole, std::string>>& roles, const 
 
 }  // namespace
 
-Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels) {
-  return step_of({{FieldRole::image, field}}, kernels, true);
+Step map_kernels_step(const std::string& field, const std::vector<KernelRef>& kernels, const std::string& name) {
+  return step_of({{FieldRole::image, field}}, kernels, name, true);
 }
 
 Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& kernels) {
@@ -347,7 +350,7 @@ Step map_kernels_step(const MapFields& fields, const std::vector<KernelRef>& ker
   for (const auto& one : all) {
     if (!one.second.empty()) roles.push_back(one);
   }
-  return step_of(roles, kernels, fields.join);
+  return step_of(roles, kernels, fields.name, fields.join);
 }
 
 }  // namespace headpond::internal

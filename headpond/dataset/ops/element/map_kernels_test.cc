@@ -145,6 +145,18 @@ TEST(MapKernels, OneMapHasTheBytesOfSeveral) {
       << "control: another name draws other numbers";
 }
 
+TEST(MapKernels, MapsOfOtherNamesDrawOtherNumbers) {
+  const auto named = [](const std::string& name) {
+    return rows() | map({.image = "photo", .name = name}, noise(), scale(2, 1), noise());
+  };
+  EXPECT_EQ(elements(named("")), elements(rows() | map("photo", noise(), scale(2, 1), noise())));
+  EXPECT_EQ(elements(named("first")), elements(named("first")));
+  EXPECT_NE(elements(named("first")), elements(named("second")));
+  EXPECT_NE(elements(named("first")), elements(named("")));
+  EXPECT_NE(identity_of(named("first")), identity_of(named("second")));
+  EXPECT_THAT(named("first").plan(), HasSubstr("map(photo: noise > scale(2,1) > noise, name=first)"));
+}
+
 TEST(MapKernels, EachEpochHasItsOwnNumbers) {
   const Dataset once = rows() | map("photo", noise());
   const auto both = elements(once, {.seed = 5, .epochs = 2});
