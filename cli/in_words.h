@@ -10,7 +10,7 @@
 
 namespace headpond::cli {
 
-/// "1 record", "2 records"; `more`: where more of them are not called so: "2 entries".
+/// "1 record", "2 records"; `more`: the plural, if it is not `one` and an s: "2 entries".
 std::string in_words(std::integral auto count, std::string_view one, std::string_view more = "") {
   if (count == 1 || more.empty()) return fmt::format("{} {}{}", count, one, count == 1 ? "" : "s");
   return fmt::format("{} {}", count, more);

@@ -126,7 +126,11 @@ CostModel Engine::costs_of(const Node& node) {
 }
 
 void Engine::closed(const WorkSource& source, const Node& node, const CostModel& costs) {
-  costs_[&node] = costs;
+  try {
+    costs_[&node] = costs;
+  } catch (const std::bad_alloc&) {  // They are measured again.
+    costs_.erase(&node);
+  }
   executor_.remove(&source);
 }
 

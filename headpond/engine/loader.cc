@@ -34,6 +34,7 @@ using internal::Engine;
 constexpr trace::ArgNames kBatchArgs{{"epoch", "batch"}}, kErrorArgs{{"error", "epoch", "batch"}, true},
     kWaitArgs{{"kind", "epoch", "batch"}, true};
 constexpr int kMostThreads = 4096;
+constexpr int kMostFailedBegins = 16;
 constexpr int64_t kLongOpenNs = 1'000'000;  // To open an epoch is a wait then.
 
 constexpr int kOpeners = 16;  // Threads that open files, which mostly wait.
@@ -151,17 +152,20 @@ struct Loader::Run {
       return std::nullopt;
     } catch (...) {
       Error error = current_exception_error();
-      is_lost = !error.is_transient();
+      is_lost = !may_begin_again(error);
       gave = true;
       return error;
     }
   }
 
+  // After a lack of memory, say, but not for ever: then the epoch ends.
+  bool may_begin_again(const Error& error) { return error.is_transient() && ++failed_begins < kMostFailedBegins; }
+
   // A stage had no memory for an item, say, and lost what follows. The next call begins again after the last batch.
   void lose(const Error& error) {
-    if (!error.is_transient() || !engine->has_lost_some()) return;
+    const bool has_lost = engine->has_lost_some();
+    if (!has_lost || !error.is_transient()) return;
     goes_back = true;
-    held.reset();
     iterator.reset();
   }
 
@@ -191,7 +195,8 @@ struct Loader::Run {
     epoch = at.epoch;
     index = at_index;
     state = at;
-    goes_back = true;
+    goes_back = may_begin_again(error);
+    is_lost = !goes_back;
     return error;
   }
 
@@ -202,6 +207,7 @@ struct Loader::Run {
     held.reset();
     is_lost = goes_back = false;
     iterator.reset();
+    (void)engine->has_lost_some();
     in_order.reset();
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
@@ -212,6 +218,7 @@ struct Loader::Run {
     held.reset();
     is_lost = gave = goes_back = false;
     iterator.reset();
+    (void)engine->has_lost_some();
     in_order.reset();
     epoch = at;
     index = -1;
@@ -435,6 +442,7 @@ struct Loader::Run {
                               epoch, size, *options.memory));
     }
     ++index;
+    failed_begins = 0;
     remember();
     engine->give_to_program(out, size);
     out.set_names(names);
@@ -457,6 +465,7 @@ struct Loader::Run {
   int64_t index = -1;
   bool is_lost = false;    // It could not be opened.
   bool goes_back = false;  // See lose().
+  int failed_begins = 0;   // Since the last batch.
   bool is_closed = false;
   bool gave = false;  // An element or an error, in this epoch.
   int64_t wait_began = 0, waited_ns = -1;
@@ -500,7 +509,7 @@ Result<Batch> Loader::try_next() {
 }
 std::optional<Result<Batch>> Loader::next_at_once() {
   std::optional<Result<Batch>> batch;  // All returns name it, so that it is made where the caller has it.
-  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order) return batch;
+  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order || !run_->iterator) return batch;
   Run::Call call{.in_epoch = true, .may_wait = false};
   batch.emplace(run_->next(call));
   if (call.is_pending) batch.reset();

@@ -68,7 +68,9 @@ class Loader {
   /// The next batch: `while (auto batch = loader.next()) step(*batch);`. After the last batch of the last epoch it
   /// returns OutOfRange without a cause (Error::is_end()), and so does each later call. Any other error comes once,
   /// before the batch that it belongs to and after all earlier ones; the next call returns that batch, made without the
-  /// element that failed. Only the error of a source that is lost comes again, and that of a limit of on_error. If the
+  /// element that failed. Only the error of a source that is lost comes again, and that of a limit of on_error. Where
+  /// there is no memory for a moment, the call after that error begins again after the last batch; if that fails 16
+  /// times without a batch between, or for another reason, the epoch ends with the last of these errors. If the
   /// quarantine file cannot be written next() returns that error, and the next call tries again. Cancelled also if an
   /// InterruptLook (base/interrupt/interrupt.h) ended the wait; the next call goes on with the same batch.
   Result<Batch> next();

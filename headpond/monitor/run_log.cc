@@ -16,6 +16,7 @@
 #include "headpond/base/cpu.h"
 #include "headpond/base/log.h"
 #include "headpond/base/mutex.h"
+#include "headpond/base/thread.h"
 #include "headpond/base/trace_tasks.h"
 #include "headpond/engine/verdict/profile.h"
 #include "headpond/io/file/file_writer.h"
@@ -150,6 +151,7 @@ class RunLog::State {
   std::atomic<int64_t> step_ = 0;   // Step of the last points.
 
   Mutex close_mu_;  // Held during close(); locked before mu_.
+  const HomeProcess home_;
   mutable Mutex mu_;
   std::optional<FileAppender> lines_ HEADPOND_GUARDED_BY(mu_);
   std::unique_ptr<internal::LiveSocket> live_ HEADPOND_GUARDED_BY(mu_);  // Null: nobody can listen.
@@ -235,6 +237,7 @@ int64_t RunLog::State::add(std::optional<PipelineSource> source, std::optional<Q
 }
 
 void RunLog::State::end(int64_t id) {
+  if (!home_.is_here()) return;  // A child of fork() has none of the threads, and the files are its parent's.
   QueueMonitor::Handle queue;
   QueueSource source;  // It may be the last that holds its queue.
   MutexLock lock(mu_);

@@ -56,7 +56,9 @@ def _metadata_of(path: str, reader: Any) -> Any:
         return reader.read_metadata(path)
     except FileNotFoundError:
         raise NotFoundError(f"parquet: {path}: no such file") from None
-    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError.
+    except (OSError, ValueError) as error:  # ArrowInvalid is a ValueError; what the system says has a number.
+        if getattr(error, "errno", None) is not None:
+            raise
         raise DataLossError(f"parquet: {path}: {error}") from error
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
@@ -191,7 +192,8 @@ class Dataset(Operators):
         return self._core.get_single_element(seed_of(seed))
 
     def reduce(self, initial_state: Any, reduce_func: Callable[[Any, Any], Any], *, seed: int = 0) -> Any:
-        """reduce_func(state, element) of all elements of epoch 0, one after the other, `initial_state` first."""
+        """reduce_func(state, element) of all elements of epoch 0, one after the other, `initial_state` first. One thread makes them: for
+        those that take long, functools.reduce(reduce_func, headpond.Loader(ds), initial_state)."""
         state = initial_state
         for element in self.sequence(seed=seed):
             state = reduce_func(state, element)
@@ -329,8 +331,9 @@ class Dataset(Operators):
         saves: keep it small. `output`: the spec of the elements; else element 0 is made here to see it."""
         version = integer("scan()", "version", version, bits=32)
         if output is None:
+            start = deepcopy(from_tensors(initial_state).sequence()[0])  # As the function gets it, which may change it in place.
             for element in self.sequence():
-                output = shown_spec(_core.spec_of(_pair("scan()", scan_func(initial_state, element))[1]))
+                output = shown_spec(_core.spec_of(_pair("scan()", scan_func(start, element))[1]))
                 break
             else:
                 raise ValueError("scan(): the dataset is empty, so its result is not known; say output=")

@@ -13,14 +13,14 @@ from ._arguments import flag, integer, number, text
 from ._loader import Loader
 from ._monitor import WaitAccount
 from ._values import Path
-from .errors import InvalidArgumentError
+from .errors import Error, FailedPreconditionError, InvalidArgumentError
 
 _open: weakref.WeakSet[RunLog] = weakref.WeakSet()
 
 
 class RunLog(_core.RunLog):
-    """Writes into `folder` what the Loaders and queues that it watches do. Their bytes and their order stay as they are, and an error of
-    the folder (a full disk) ends no run.
+    """Writes into `folder` what the Loaders and queues that it watches do. Their bytes and their order stay as they are. An error of the
+    folder (a full disk) is raised by close() alone, and by the end of `with` if nothing else is.
 
     with hp.RunLog("runs/1") as log:
         log.watch(loader)
@@ -44,6 +44,7 @@ class RunLog(_core.RunLog):
         if len(steps) != 2 or steps[0] > steps[1]:
             raise InvalidArgumentError(f"RunLog: trace_steps={trace_steps!r}: must be (from, to), with from at most to")
         self._watches: list[_core.Watch] = []
+        self._is_closed = False
         super().__init__(
             os.fspath(folder), number(call, "sample_every", sample_every), number(call, "write_every", write_every),
             text(call, "tag_style", tag_style), flag(call, "trace", trace), text(call, "trace_keep", trace_keep),
@@ -60,6 +61,11 @@ class RunLog(_core.RunLog):
         memory_limit (None: the memory that the process may use)."""
         call = "RunLog.watch()"
         name = text(call, "name", name)
+        is_queue = isinstance(source, _core.Queue)
+        if not (is_queue and waits is not None) and (waits is not None or (batch, producers, memory) != (1, 1, None)):
+            raise InvalidArgumentError(f"{call}: batch, producers and memory are of a queue with waits=, and waits of a queue")
+        if is_queue and waits is None and name:
+            raise InvalidArgumentError(f"{call}: name={name!r}: a queue has a name of its own")
         if isinstance(source, Loader):
             made = self.watch_loader(source._core, name)
         elif isinstance(source, WaitAccount):
@@ -70,7 +76,7 @@ class RunLog(_core.RunLog):
             made = self.watch_queue(source)
         else:
             made = self.watch_consumer(source, waits, name, integer(call, "batch", batch, least=1), integer(call, "producers", producers, least=1),
-                                       -1 if memory is None else integer(call, "memory", memory))
+                                       -1 if memory is None else integer(call, "memory", memory, least=1))
         self._watches.append(made)
         return made
 
@@ -79,11 +85,13 @@ class RunLog(_core.RunLog):
         return super().step()
 
     def scalar(self, tag: str, value: float) -> None:
-        """A point of a chart of your own, at the step that is on."""
+        """A point of a chart of your own, at the current step."""
+        self._refuse_if_closed("scalar")
         super().scalar(text("RunLog.scalar()", "tag", tag), number("RunLog.scalar()", "value", value))
 
     def text(self, tag: str, markdown: str) -> None:
-        """A text in Markdown, at the step that is on."""
+        """A text in Markdown, at the current step."""
+        self._refuse_if_closed("text")
         super().text(text("RunLog.text()", "tag", tag), text("RunLog.text()", "markdown", markdown))
 
     def diagnose(self) -> _core.Verdict:
@@ -101,6 +109,7 @@ class RunLog(_core.RunLog):
 
     def close(self) -> None:
         """Stops watching, and writes the rest. The first error of a file that it wrote is raised."""
+        self._is_closed = True
         for watch in self._watches:
             watch.close()
         self._watches.clear()
@@ -110,7 +119,15 @@ class RunLog(_core.RunLog):
         return self
 
     def __exit__(self, *exception: object) -> None:
-        self.close()
+        try:
+            self.close()
+        except Error:
+            if exception[0] is None:
+                raise
+
+    def _refuse_if_closed(self, call: str) -> None:
+        if self._is_closed:
+            raise FailedPreconditionError(f"RunLog.{call}(): it was closed")
 
 
 def close_logs() -> None:

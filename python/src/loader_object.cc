@@ -72,8 +72,8 @@ void PythonLoader::tell_followers() {
   for (const auto& look : all) {
     try {
       (*look)(*now);
-    } catch (const Exception& error) {
-      log(LogLevel::warning, "a Loader that was restored is not watched any more: " + error.error().message());
+    } catch (const std::exception& error) {
+      log(LogLevel::warning, std::string("a Loader that was restored is not watched any more: ") + error.what());
     }
   }
 }
@@ -81,11 +81,11 @@ void PythonLoader::tell_followers() {
 void PythonLoader::follow(const std::shared_ptr<const LoaderLook>& look, const char* call) {
   refuse_if_waiting(call);
   refuse_if_closed();
+  followers_.push_back(look);  // First: another thread may load a state meanwhile.
   (void)asked([&](const Loader& loader) {
     (*look)(loader);
     return true;
   });
-  followers_.push_back(look);
 }
 
 // Without the lock. Another thread may load a state meanwhile.

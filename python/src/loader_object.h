@@ -71,7 +71,7 @@ class PythonLoader {
   LoaderStats stats() const;
   Verdict diagnose() const;
   /// Calls `look`, now and whenever load_state_dict() has put another Loader in this one's place, as long as it lives.
-  /// Then an exception of it says that it is of no use any more. `call`: for errors.
+  /// If `look` throws then, a warning is logged; the follower stays. `call`: for errors.
   void follow(const std::shared_ptr<const LoaderLook>& look, const char* call);
   void pause();
   std::optional<Memory> returned();

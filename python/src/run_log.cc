@@ -60,7 +60,7 @@ RunLogOptions options_of(const Times& times, const std::string& tag_style, const
   return options;
 }
 
-// Its thread is not that of a child of fork().
+// A child of fork() has no thread of the log.
 class PythonRunLog {
  public:
   PythonRunLog(const std::string& folder, const RunLogOptions& options)
@@ -82,7 +82,7 @@ class PythonRunLog {
   PythonRunLog(const PythonRunLog&) = delete;
   PythonRunLog& operator=(const PythonRunLog&) = delete;
 
-  /// Calls `call` with the log, without the interpreter's lock, which nobody needs who has the log's own.
+  /// Calls `call` with the log, without the interpreter's lock. The log's threads never need that lock.
   template <class Call>
   auto with(Call call) const {
     const std::shared_ptr<RunLog> log = shared();
@@ -147,6 +147,11 @@ struct Watch {
   const std::shared_ptr<Watching> watching;
   std::shared_ptr<const LoaderLook> follows = nullptr;
 };
+
+// What the folder refuses ends no run: close() raises it.
+void point_of(const Result<void>& written) {
+  if (!written && written.error().kind() == ErrorKind::InvalidArgument) raise(written.error());
+}
 
 Watch* watch_loader(const PythonRunLog& self, PythonLoader& loader, const std::string& name) {
   auto made = std::make_unique<Watch>(nb::none());
@@ -238,10 +243,10 @@ void add_run_log(nb::module_& module) {
       .def(
           "step", [](const PythonRunLog& self) { return new Step(self.shared()); }, nb::rv_policy::take_ownership)
       .def("scalar", [](const PythonRunLog& self, const std::string& tag,
-                        double point) { value(self.with([&](RunLog& log) { return log.scalar(tag, point); })); })
+                        double point) { point_of(self.with([&](RunLog& log) { return log.scalar(tag, point); })); })
       .def("text",
            [](const PythonRunLog& self, const std::string& tag, const std::string& markdown) {
-             value(self.with([&](RunLog& log) { return log.text(tag, markdown); }));
+             point_of(self.with([&](RunLog& log) { return log.text(tag, markdown); }));
            })
       .def("diagnose", [](const PythonRunLog& self) { return self.with([](RunLog& log) { return log.diagnose(); }); })
       .def("profile_json", profile_of_log)

@@ -20,6 +20,17 @@ def test_scan_carries_a_state_and_begins_anew_in_each_epoch():
     assert [int(one["sum"]) for one in loader.flat()] == sums
 
 
+def test_a_scans_function_may_change_the_state_in_place():
+    def add(state, x):
+        state += x + 1
+        return state, state.sum()
+
+    start = np.zeros(2, np.int64)
+    for output in (None, (hp.i64, ())):
+        assert [int(one) for one in hp.range(5).scan(start, add, output=output).sequence()] == [2, 6, 12, 20, 30]
+    assert start.tolist() == [0, 0]
+
+
 def test_a_scans_state_is_saved():
     def mean(state, x):
         count, total = state["count"] + 1, state["total"] + x

@@ -64,7 +64,7 @@ def test_the_program_reads_the_folder(tmp_path):
 
 def test_a_loader_is_watched_on_after_it_was_restored(tmp_path):
     loader = hp.Loader(data(), epochs=2)
-    with hp.RunLog(tmp_path, trace=False) as log:
+    with hp.RunLog(tmp_path, trace=False, write_every=1000) as log:
         log.watch(loader, "train")
         state = [loader.next() for _ in range(10)] and loader.state_dict()
         loader.load_state_dict(state)
@@ -76,7 +76,7 @@ def test_a_loader_is_watched_on_after_it_was_restored(tmp_path):
 
 def test_what_is_not_watched_any_more_is_not_written(tmp_path):
     loader = hp.Loader(data(), epochs=2)
-    with hp.RunLog(tmp_path, trace=False) as log:
+    with hp.RunLog(tmp_path, trace=False, write_every=1000) as log:
         watch = log.watch(loader)
         assert len(list(loader)) == 50
         watch.close()
@@ -117,6 +117,15 @@ def test_wrong_arguments(tmp_path):
     assert not (tmp_path / "none").exists()
     with hp.RunLog(tmp_path / "run") as log, pytest.raises(TypeError, match=r"RunLog.watch\(\) takes a Loader, a queue or a WaitAccount, not Dataset"):
         log.watch(hp.range(3))
+    queue, waits, loader = hp.FIFOQueue(8, ["int64"], [()], name="q"), hp.WaitAccount(), hp.Loader(hp.range(3))
+    with hp.RunLog(tmp_path / "other", trace=False) as log:
+        for source, given, message in ((queue, {"name": "x"}, "a queue has a name of its own"), (queue, {"batch": 3}, "of a queue with waits="),
+                                       (loader, {"waits": waits}, "of a queue with waits="), (waits, {"memory": 7}, "of a queue with waits="),
+                                       (queue, {"waits": waits, "memory": -5}, "memory=-5")):
+            with pytest.raises(hp.InvalidArgumentError, match=message):
+                log.watch(source, **given)
+    with pytest.raises(hp.FailedPreconditionError, match=r"RunLog.scalar\(\): it was closed"):
+        log.scalar("loss", 1.0)
     (tmp_path / "file").write_text("")
     with pytest.raises(hp.Error, match="file"):
         hp.RunLog(tmp_path / "file")
@@ -125,9 +134,11 @@ def test_wrong_arguments(tmp_path):
 ENDS = """
 import os, sys
 import headpond as hp
-log = hp.RunLog(sys.argv[1], trace=False)
+log = hp.RunLog(sys.argv[1], trace=False, write_every=1000)
 loader = hp.Loader(hp.range(100).batch(10))
 log.watch(loader)
+queue = hp.FIFOQueue(8, ["int64"], [()], name="q")
+watched = log.watch(queue)
 assert len(list(loader)) == 10
 """
 
@@ -144,15 +155,42 @@ def test_the_end_of_the_interpreter_closes_the_log(tmp_path):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork()")
 def test_a_child_of_fork_leaves_the_parents_log_alone(tmp_path):
     done = run(ENDS + """
+lines = open(sys.argv[1] + "/run.jsonl").read()
 child = os.fork()
 if child == 0:
+    watched.close()
+    del watched
     try:
         log.scalar("loss", 1.0)
     except hp.FailedPreconditionError as error:
         print("child:", error)
     sys.exit(0)
 assert os.waitpid(child, 0)[1] == 0
+assert open(sys.argv[1] + "/run.jsonl").read() == lines, "the child wrote"
 log.scalar("loss", 2.0)
 """, tmp_path)
     assert (done.returncode, done.stderr) == (0, "") and "child: RunLog was made before fork()" in done.stdout
     assert (tmp_path / "report.html").exists()
+
+
+def test_a_full_disk_ends_no_run(tmp_path):
+    done = run("""
+import resource, signal, sys
+import headpond as hp
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (20000, 20000))
+try:
+    with hp.RunLog(sys.argv[1], trace=False, report=False) as log:
+        for step in range(2000):
+            with log.step():
+                log.scalar("loss", step)
+        print("all steps")
+except hp.ResourceExhaustedError as error:
+    print("told:", error)
+with hp.RunLog(sys.argv[1] + "/other", trace=False, report=False) as log:
+    for step in range(2000):
+        log.text("note", "text")
+    raise KeyError("the program's own")
+""", tmp_path)
+    assert "all steps" in done.stdout and "told: " in done.stdout, done
+    assert done.stderr.endswith("KeyError: \"the program's own\"\n")

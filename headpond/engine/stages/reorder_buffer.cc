@@ -146,7 +146,8 @@ bool ReorderBuffer::take(WorkItems& dropped) {
   if (items_.front()->broken && !any_order_) {
     if (opening_) return false;
     refuse_broken(*items_.front());
-    drop_items(dropped, 0);
+    drop_items(0);
+    dropped.swap(lost_items_);
     host_.wake();
     return false;
   }
@@ -191,11 +192,13 @@ void ReorderBuffer::close() {
   WorkItems dropped;
   const Locked locked(host_.lock);
   closed_ = true;
-  drop_items(dropped, 0);
+  drop_items(0);
+  dropped.swap(lost_items_);
   host_.closed(*this, *stage_.node, costs_);
 }
 
-void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
+// Takes no memory: there may be none. item_opened() has made room.
+void ReorderBuffer::drop_items(int64_t from) {
   const auto first = items_.begin() + from;
   for (auto item = first; item != items_.end(); ++item) {
     (*item)->dropped = true;
@@ -207,7 +210,7 @@ void ReorderBuffer::drop_items(WorkItems& dropped, int64_t from) {
     host_.memory.remove_ready((*item)->bytes);
     account_.item_dropped((*item)->bytes);
   }
-  dropped.insert(dropped.end(), first, items_.end());
+  lost_items_.insert(lost_items_.end(), first, items_.end());
   items_.erase(first, items_.end());
 }
 
@@ -506,6 +509,8 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   const bool awaited = items_.empty() ? has_none : items_.front()->broken && items_.front()->ready;
   if (awaited) host_.made_progress();
   if (got != Got::value || closed_ || is_lost_) return;
+  const size_t room = lost_items_.size() + items_.size() + 1;
+  if (room > lost_items_.capacity()) lost_items_.reserve(2 * room);  // For drop_items().
   costs_.add_opened(item->elements, run.elapsed_ns);
   item->ordinal = opened_++;
   item->begun_ns = run.ended_ns - run.elapsed_ns;
@@ -558,7 +563,7 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
   } else if (task.item->dropped) {
     return;
   }
-  drop_items(lost_items_, std::find(items_.begin(), items_.end(), task.item) - items_.begin());
+  drop_items(std::find(items_.begin(), items_.end(), task.item) - items_.begin());
   if (!is_lost_ || task.item) lost_ = std::move(why);  // An item that is still there comes before what was lost.
   is_lost_ = ended_ = host_.has_lost = true;
   host_.made_progress();

@@ -97,7 +97,7 @@ class ReorderBuffer : public ItemMaker {
   // What an item counts for LoaderOptions::run_ahead.
   int64_t counted(const WorkItem& item) const { return stage_.mode == ExecutionMode::rows ? 1 : item.elements; }
   // Drops the items from `from` on. The caller destroys them without the lock, as elements may be large.
-  void drop_items(WorkItems& dropped, int64_t from) HEADPOND_REQUIRES(engine_state);
+  void drop_items(int64_t from) HEADPOND_REQUIRES(engine_state);
   bool take(WorkItems& dropped) HEADPOND_REQUIRES(engine_state);
   void rows_task_ended(const Task& task, Done& done) HEADPOND_REQUIRES(engine_state);
   void task_ended(const Task& task, const TaskRun& run) HEADPOND_REQUIRES(engine_state);

@@ -43,7 +43,7 @@ class OnErrorIterator final : public Iterator {
 
   Got next(Context& context, Element& out) override {
     while (!over_) {
-      out.key = 0;  // Of an error that is no element's, for a substitute.
+      out.key = 0;  // An error without an element leaves this key to its substitute.
       out.provenance = {};
       Got got = input_->next(context, out);
       if (got == Got::value) limits_.count_good();
