@@ -77,6 +77,12 @@ struct Delivered {
   bool has_ended = false;
 };
 
+// Without memory for the error itself it throws.
+Result<Batch> next_of(Loader& loader) try { return loader.next(); } catch (const std::bad_alloc&) {
+  counts_calls = false;
+  return fail(ErrorKind::ResourceExhausted, "thrown");
+}
+
 // All calls of next(), of which the allocations from `first` on fail, `count` of them.
 Delivered with_failing_calls(const Dataset& dataset, int first, int count) {
   Delivered all;
@@ -85,7 +91,7 @@ Delivered with_failing_calls(const Dataset& dataset, int first, int count) {
   failing = count;
   while (!all.has_ended && all.errors.size() < 50) {
     counts_calls = true;
-    const auto next = loader.next();
+    const auto next = next_of(loader);
     counts_calls = false;
     if (next) {
       const auto values = (*next)[0].as<int64_t>();

@@ -170,7 +170,7 @@ struct Loader::Run {
   }
 
   std::optional<Error> go_back() {
-    const internal::RunState at = state;
+    internal::RunState at = state;
     const int64_t at_index = index;
     Error error;
     try {
@@ -188,13 +188,13 @@ struct Loader::Run {
     gave = true;
     if (!error) {
       goes_back = false;
-      state = at;
+      state = std::move(at);
       return std::nullopt;
     }
     iterator.reset();
     epoch = at.epoch;
     index = at_index;
-    state = at;
+    state = std::move(at);
     goes_back = may_begin_again(error);
     is_lost = !goes_back;
     return error;
@@ -509,7 +509,7 @@ Result<Batch> Loader::try_next() {
 }
 std::optional<Result<Batch>> Loader::next_at_once() {
   std::optional<Result<Batch>> batch;  // All returns name it, so that it is made where the caller has it.
-  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order || !run_->iterator) return batch;
+  if (run().engine->threads == 0 || !run_->is_made_ahead || run_->in_order || run_->goes_back) return batch;
   Run::Call call{.in_epoch = true, .may_wait = false};
   batch.emplace(run_->next(call));
   if (call.is_pending) batch.reset();
