@@ -202,7 +202,7 @@ struct Loader::Run {
 
   void end_epoch() {
     trace::instant("epoch end", trace::Category::step, next_batch());
-    if (iterator) engine->keep_figures();
+    keep_figures();
     ++epoch;
     held.reset();
     is_lost = goes_back = false;
@@ -214,7 +214,7 @@ struct Loader::Run {
 
   // At the begin of epoch `at`.
   void go_to(uint64_t at) {
-    if (iterator) engine->keep_figures();
+    keep_figures();
     held.reset();
     is_lost = gave = goes_back = false;
     iterator.reset();

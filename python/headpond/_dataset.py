@@ -331,7 +331,7 @@ class Dataset(Operators):
         saves: keep it small. `output`: the spec of the elements; else element 0 is made here to see it."""
         version = integer("scan()", "version", version, bits=32)
         if output is None:
-            start = deepcopy(from_tensors(initial_state).sequence()[0])  # As the function gets it, which may change it in place.
+            start = deepcopy(from_tensors(initial_state).at(0))  # As the function gets it, which may change it in place.
             for element in self.sequence():
                 output = shown_spec(_core.spec_of(_pair("scan()", scan_func(start, element))[1]))
                 break

@@ -404,11 +404,11 @@ Options: `y`, `x`, `size`, a side or [height, width]; `min_area` (1).""",
 Options: `size`, a side or [height, width]; `min_area` (1).""",
     "pad": """The image with `padding` around it.
 
-Options: `padding`; `fill` (0), `mode` ("constant"), "reflect", "edge" or "symmetric".""",
+Options: `padding`; `fill` (0), `mode` ("constant"), "reflect", "edge" or "symmetric"; `mask_fill` (0).""",
     "random_crop": """A part of `size` at a place that is drawn.
 
 Options: `size`, a side or [height, width]; `padding`, `pad_if_needed` (False), `fill` (0), `mode` ("constant"),
-`min_area` (1).""",
+`mask_fill` (0), `min_area` (1).""",
     "random_resized_crop": """A part whose area and ratio of sides are drawn, resized to `size`.
 
 Options: `size`, a side or [height, width]; `scale` ([0.08, 1]), `ratio` ([3/4, 4/3]), `filter` ("bilinear"),

@@ -36,7 +36,8 @@ def test_a_run_leaves_its_files_and_its_batches_are_the_same(tmp_path):
                 got.append(batch["x"].tolist())
         log.scalar("loss", 0.5)
         log.text("note", "# a note")
-        assert {row["name"] for row in log.profile()} >= {"range", "shuffle", "map", "batch"}
+        names = {name for row in log.profile() for name in row["name"].split("|")}  # Together if none of their calls was measured.
+        assert names >= {"range", "shuffle", "map", "batch"}
         assert log.diagnose().code == "none"  # Such a short run has no reason.
         written = log.write_timeline(tmp_path / "now.json")
     assert got == whole and written["spans"] >= 50
@@ -193,4 +194,4 @@ with hp.RunLog(sys.argv[1] + "/other", trace=False, report=False) as log:
     raise KeyError("the program's own")
 """, tmp_path)
     assert "all steps" in done.stdout and "told: " in done.stdout, done
-    assert done.stderr.endswith("KeyError: \"the program's own\"\n")
+    assert "KeyError: \"the program's own\"\n" in done.stderr
