@@ -348,7 +348,7 @@ class Dataset(Operators):
         """Gathers elements by key_func(element), and gives the elements of reduce_func(key, window), a dataset made of each window of
         `window_size` elements of one key; in tf.data's order, too: group_by_window(key_func, reduce_func, window_size). `output`: the spec
         of these datasets; else reduce_func is called for an empty window to see it. Without functions: `key_func`, an expression, and
-        `reduce_func`, "batch" or "padded_batch"."""
+        `reduce_func`, "batch" or "padded_batch". At most `max_held` (16384) elements wait for their windows to be full."""
         if callable(window_size):
             window_size, reduce_func = cast("int", reduce_func), window_size
         if not callable(reduce_func):

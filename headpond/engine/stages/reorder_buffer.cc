@@ -442,14 +442,22 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
   if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
   if (task.is_sampled) {
     sampling_ = false;
-    costs_.add_sampled(done.run.elapsed_ns);
-    account_.set_operators(operator_costs(), operator_nodes());
+    try {
+      costs_.add_sampled(done.run.elapsed_ns);
+      account_.set_operators(operator_costs(), operator_nodes());
+    } catch (const std::bad_alloc&) {  // The next task shows it.
+      sampling_ = false;
+    }
   }
   if (done.error) {
     item_lost(task, std::move(done.error));
   } else if (!task.item) {
-    item_opened(task, done.opened, done.got, done.run, progress_before);
-    task.item = std::move(done.opened);
+    try {
+      item_opened(task, done.opened, done.got, done.run, progress_before);
+      task.item = std::move(done.opened);
+    } catch (const std::bad_alloc&) {
+      item_lost(task, current_exception_error());
+    }
   } else if (rows_made(task, done.run.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
     done.run.assembled_ns = std::max(task.item->ready_ns - done.run.ended_ns, int64_t{0});
