@@ -195,7 +195,9 @@ bool Engine::has_idle_work() const {
 }
 
 void Engine::do_idle_work(const char*& doing) {
-  Prefetch& prefetch = prefetcher_.begin();
+  Prefetch* const begun = prefetcher_.begin();
+  if (begun == nullptr) return;
+  Prefetch& prefetch = *begun;
   doing = trace::intern(prefetch.node->facts().op);
   std::unique_ptr<Iterator> iterator;
   {

@@ -59,7 +59,7 @@ bool Executor::start(Worker& worker, const std::string& name, void (Executor::*b
   }
 }
 
-void Executor::start_workers() {
+void Executor::start_workers() try {
   if (std::exchange(started_, true)) return;
   const bool pinned = options_.pin_threads && static_cast<size_t>(threads_) == cpus_.size();
   for (int i = 0; i < threads_; ++i) {
@@ -70,6 +70,9 @@ void Executor::start_workers() {
       break;
     }
   }
+  wake();
+} catch (const std::bad_alloc&) {
+  if (!workers_.empty() && !workers_.back().thread.joinable()) workers_.pop_back();
   wake();
 }
 

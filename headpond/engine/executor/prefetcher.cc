@@ -48,12 +48,17 @@ bool Prefetcher::has_next() const {
   return !opening_ && !expected_.empty() && opened_.size() < kMostOpened && !stopped_;
 }
 
-Prefetch& Prefetcher::begin() {
+Prefetch* Prefetcher::begin() {
   const auto lower = [](const Prefetch& a, const Prefetch& b) { return a.height < b.height; };
   const auto next = std::min_element(expected_.begin(), expected_.end(), lower);
-  opening_ = std::make_unique<Prefetch>(std::move(*next));
+  try {
+    opened_.reserve(opened_.size() + 1);  // For finish().
+    opening_ = std::make_unique<Prefetch>(std::move(*next));
+  } catch (const std::bad_alloc&) {
+    opening_.reset();
+  }
   expected_.erase(next);
-  return *opening_;
+  return opening_.get();
 }
 
 Prefetcher::Dropped Prefetcher::finish(std::unique_ptr<Iterator> iterator) {

@@ -41,8 +41,9 @@ class Prefetcher {
 
   /// There is something to open, and room for it.
   bool has_next() const HEADPOND_REQUIRES(engine_state);
-  /// What is to be opened now; one at a time. It stays where it is until finish(). REQUIRES: has_next().
-  Prefetch& begin() HEADPOND_REQUIRES(engine_state);
+  /// What is to be opened now; one at a time. It stays where it is until finish(). Null if there is no memory: the
+  /// consumer opens it then. REQUIRES: has_next().
+  Prefetch* begin() HEADPOND_REQUIRES(engine_state);
   /// Null: opening failed; the consumer opens it again and gets the error.
   [[nodiscard]] Dropped finish(std::unique_ptr<Iterator> iterator) HEADPOND_REQUIRES(engine_state);
 

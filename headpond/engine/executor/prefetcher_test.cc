@@ -52,9 +52,9 @@ TEST(Prefetcher, OpensWhatIsNestedFirst) {
   const Locked locked(scene.lock);
   EXPECT_TRUE(scene.expect(0, scene.outer).empty());
   EXPECT_TRUE(scene.expect(0, scene.inner).empty());
-  EXPECT_EQ(scene.prefetcher.begin().node, scene.inner.node().get());
+  EXPECT_EQ(scene.prefetcher.begin()->node, scene.inner.node().get());
   EXPECT_TRUE(scene.prefetcher.finish(nullptr).size() == 1U);
-  EXPECT_EQ(scene.prefetcher.begin().node, scene.outer.node().get());
+  EXPECT_EQ(scene.prefetcher.begin()->node, scene.outer.node().get());
 }
 
 TEST(Prefetcher, OpensOneAtATimeAndTwoAtMost) {
