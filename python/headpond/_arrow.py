@@ -68,7 +68,7 @@ def _mark_of(path: str, metadata: Any) -> bytes:
         size = file.seek(0, os.SEEK_END)
         file.seek(0)
         start = file.read(_MARK_BYTES)
-        file.seek(max(size - metadata.serialized_size - 8, 0))  # Behind the metadata are its size and a magic number.
+        file.seek(max(size - metadata.serialized_size - 8, 0))  # The metadata, its size (4 bytes) and "PAR1" end the file.
         return f"{size} ".encode() + start + file.read()
 
 

@@ -234,7 +234,7 @@ class Dataset(Operators):
         one, which its fields replace.
         """
         if args and isinstance(args[0], dict):
-            raise TypeError("map(): fields that move together are named behind the kernels: map(hp.random_crop(32), fields={'image': 'photo', 'mask': 'labels'})")
+            raise TypeError("map(): to move fields together, name them after the kernels: map(hp.random_crop(32), fields={'image': 'photo', 'mask': 'labels'})")
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]
         if not steps:

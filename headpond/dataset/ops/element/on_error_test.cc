@@ -297,7 +297,7 @@ TEST(OnError, ALimitThatWasExceededBesideOtherDatasetsStaysSo) {
       EXPECT_THAT(texts(sequence, 200, 2).back(), HasSubstr("on_error(")) << both.plan();
       auto restored = Sequence::restored(both, {}, sequence.state());
       ASSERT_TRUE(restored) << both.plan();
-      // A state is that after the last element, so the errors behind it come again.
+      // A state is taken after the last good element, so a restored run repeats the errors that followed it.
       const auto from_an_element = [](std::vector<std::string> all) {
         const auto first = std::ranges::find_if(all, [](const auto& one) { return !one.starts_with("on_error("); });
         all.erase(all.begin(), first);
