@@ -445,8 +445,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     try {
       costs_.add_sampled(done.run.elapsed_ns);
       account_.set_operators(operator_costs(), operator_nodes());
-    } catch (const std::bad_alloc&) {  // The next task shows it.
-      sampling_ = false;
+    } catch (const std::bad_alloc&) {  // The next sampled task shows it.
     }
   }
   if (done.error) {
