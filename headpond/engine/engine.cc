@@ -198,7 +198,11 @@ void Engine::do_idle_work(const char*& doing) {
   Prefetch* const begun = prefetcher_.begin();
   if (begun == nullptr) return;
   Prefetch& prefetch = *begun;
-  doing = trace::intern(prefetch.node->facts().op);
+  try {
+    doing = trace::intern(prefetch.node->facts().op);
+  } catch (const std::bad_alloc&) {
+    doing = "an operator";
+  }
   std::unique_ptr<Iterator> iterator;
   {
     const Unlocked unlocked(lock);

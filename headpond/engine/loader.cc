@@ -163,9 +163,10 @@ struct Loader::Run {
 
   // A stage had no memory for an item, say, and lost what follows. The next call begins again after the last batch.
   void lose(const Error& error) {
-    const bool has_lost = engine->has_lost_some();
-    if (!has_lost || !error.is_transient()) return;
-    goes_back = true;
+    // In this order: another error must not take the mark of a loss that is still to be told.
+    if (!error.is_transient() || !engine->has_lost_some()) return;
+    goes_back = may_begin_again(error);
+    is_lost = !goes_back;
     iterator.reset();
   }
 
@@ -206,8 +207,8 @@ struct Loader::Run {
     ++epoch;
     held.reset();
     is_lost = goes_back = false;
+    failed_begins = 0;
     iterator.reset();
-    (void)engine->has_lost_some();
     in_order.reset();
     state = {.epoch = epoch, .index = 0, .position = {}};
   }
@@ -218,7 +219,6 @@ struct Loader::Run {
     held.reset();
     is_lost = gave = goes_back = false;
     iterator.reset();
-    (void)engine->has_lost_some();
     in_order.reset();
     epoch = at;
     index = -1;
@@ -231,6 +231,7 @@ struct Loader::Run {
     if (!restored) return fail(restored.error());
     auto changed = internal::run_in_order(dataset, restored->in_order);
     if (!changed) return fail(changed.error());
+    failed_begins = 0;
     go_to(restored->epoch);
     if (restored->position.empty()) {
       expect_start();

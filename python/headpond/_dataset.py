@@ -367,8 +367,9 @@ class Dataset(Operators):
             called = f"{called}, {other}" if other else ""
         key_cell = _Function(key_func, f"group_by_window({called or shown_name(key_func)})", told_apart=known)
         window_cell = _Function(lambda key, core: reduce(key, Dataset(core)), f"group_by_window({shown_name(reduce)})", told_apart=known)
-        made = _core.group_by_window(self._core, key_cell, window_cell, integer(call, "window_size", window_size), integer_or(call, "max_held", max_held, 0),
-                                     called, integer(call, "version", version, bits=32), None if output is None else plain_spec(output))
+        most = 0 if max_held is None else integer(call, "max_held", max_held, least=1)
+        made = _core.group_by_window(self._core, key_cell, window_cell, integer(call, "window_size", window_size), most, called,
+                                     integer(call, "version", version, bits=32), None if output is None else plain_spec(output))
         return Dataset(made, (*self._functions, key_cell, window_cell))
 
     def flat_map(self, function: Callable[[Any], Dataset], *, output: SpecLike = None, name: str | None = None) -> Dataset:

@@ -100,6 +100,8 @@ def test_a_reduction_is_no_function():
         hp.range(9).group_by_window("x % 2", 3, max)
     with pytest.raises(TypeError, match="reduce_func must be a function, too"):
         hp.range(9).group_by_window(by_parity, window_size=3)
+    with pytest.raises(hp.InvalidArgumentError, match="max_held=0"):
+        hp.range(9).group_by_window(by_parity, 3, lambda key, window: window.batch(3), max_held=0)
 
 
 def test_expressions_dtypes_and_fields_are_no_functions():

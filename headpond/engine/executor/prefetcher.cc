@@ -52,7 +52,8 @@ Prefetch* Prefetcher::begin() {
   const auto lower = [](const Prefetch& a, const Prefetch& b) { return a.height < b.height; };
   const auto next = std::min_element(expected_.begin(), expected_.end(), lower);
   try {
-    opened_.reserve(opened_.size() + 1);  // For finish().
+    opened_.reserve(opened_.size() + 1);  // For finish(), and so is the other.
+    dropped_.reserve(1);
     opening_ = std::make_unique<Prefetch>(std::move(*next));
   } catch (const std::bad_alloc&) {
     opening_.reset();
@@ -65,6 +66,7 @@ Prefetcher::Dropped Prefetcher::finish(std::unique_ptr<Iterator> iterator) {
   opening_->iterator = std::move(iterator);
   const bool is_kept = opening_->iterator != nullptr && opening_->epoch >= epoch_;
   Dropped dropped;
+  dropped.swap(dropped_);
   (is_kept ? opened_ : dropped).push_back(std::move(*opening_));
   opening_.reset();
   finished_.notify_all();

@@ -66,6 +66,7 @@ class Prefetcher {
 
   std::vector<Prefetch> expected_ HEADPOND_GUARDED_BY(engine_state);
   std::vector<Prefetch> opened_ HEADPOND_GUARDED_BY(engine_state);
+  Dropped dropped_ HEADPOND_GUARDED_BY(engine_state);  // Empty: room for what finish() drops.
   std::unique_ptr<Prefetch> opening_ HEADPOND_GUARDED_BY(engine_state);
   CondVar finished_;
   uint64_t epoch_ HEADPOND_GUARDED_BY(engine_state) = 0;

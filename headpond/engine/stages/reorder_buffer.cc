@@ -456,6 +456,7 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
       task.item = std::move(done.opened);
     } catch (const std::bad_alloc&) {
       item_lost(task, current_exception_error());
+      task.item = std::move(done.opened);  // Destroyed without the lock, as all items are.
     }
   } else if (rows_made(task, done.run.elapsed_ns)) {
     assemble_and_mark_ready(task, context);
@@ -518,6 +519,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   if (got != Got::value || closed_ || is_lost_) return;
   const size_t room = lost_items_.size() + items_.size() + 1;
   if (room > lost_items_.capacity()) lost_items_.reserve(2 * room);  // For drop_items().
+  items_.push_back(item);                                            // Before anything is counted: it may throw.
   costs_.add_opened(item->elements, run.elapsed_ns);
   item->ordinal = opened_++;
   item->begun_ns = run.ended_ns - run.elapsed_ns;
@@ -525,7 +527,6 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   host_.memory.reserve(item->reserved);
   unclaimed_rows_ += item->size;
   ahead_ += counted(*item);
-  items_.push_back(item);
   account_.item_opened(static_cast<int64_t>(items_.size()));
   if (item->size == 0) item_ready(*item, now_ns());
   if (costs_.rows_wait() && !costs_.opens_wait()) host_.wake();  // Its rows are for another thread.

@@ -67,7 +67,8 @@ Result<void> move_mask(const Geometry& geometry, KernelCall& call, size_t i, Ima
   map_axis(geometry, false, scratch.taps, scratch.across);
   const int64_t height = geometry.out_height(), width = geometry.out_width();
   std::array<std::byte, sizeof(int64_t)> fill = {};
-  const double value = geometry.padding != nullptr ? geometry.padding->mask_fill : 0;
+  const double value =
+      geometry.padding != nullptr && geometry.padding->mode == PadMode::constant ? geometry.padding->mask_fill : 0;
   if (!warp_internal::put_number(mask.dtype(), value, fill.data()))
     return fail(ErrorKind::InvalidArgument, fmt::format("mask_fill is {}: no value of {}", value, name(mask.dtype())));
   std::byte* to = call.make(i, mask.dtype(), mask.rank() == 2 ? Shape{height, width} : Shape{height, width, 1});

@@ -95,6 +95,8 @@ TEST(RoleMoves, AMaskIsPaddedByItsOwnFill) {
   const std::vector<KernelRef> chain = {pad({1, 0, 2, 0}, {.mask_fill = 255}), random_horizontal_flip(1)};
   const auto flipped = run_kernels(chain, {kBlank, classes}, {.roles = {FieldRole::image, FieldRole::mask}});
   EXPECT_THAT(row(*flipped), ElementsAre(255, 255, 3, 3, 3, 3, 3, 3, 255));
+  const PadOptions edge = {.mode = PadMode::edge, .mask_fill = 1e9};
+  EXPECT_THAT(row(*moved(pad({1, 0}, edge), kBlank, FieldRole::mask, classes)), testing::Each(3)) << "not used";
 }
 
 TEST(RoleMoves, RefuseFieldsThatDoNotFit) {
