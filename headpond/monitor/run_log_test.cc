@@ -196,6 +196,19 @@ TEST_F(RunLogTest, ALoadersRunLeavesFilesThatTheCheckersAccept) {
   EXPECT_EQ(log->files().timeline, folder_ + "/timeline.json");
 }
 
+TEST_F(RunLogTest, ARunThatBeginsAfterItsOnlyPointHasAPointOfItsOwn) {
+  auto log = open();
+  Loader loader(numbers(), {.threads = 1});
+  {
+    const RunLog::Watch watched = log->watch(loader);
+    while (record().points.empty()) std::this_thread::sleep_for(1ms);
+    while (loader.next()) {
+    }
+  }
+  ASSERT_TRUE(log->close());
+  EXPECT_TRUE(is_accepted("check_events.py", " --require 'op/*/parallelism'"));
+}
+
 TEST_F(RunLogTest, WithoutAReportThereIsNone) {
   ASSERT_TRUE(open({.report = false})->close());
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/report.html"));

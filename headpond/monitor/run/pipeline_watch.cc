@@ -55,7 +55,8 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
     points.push_back({prefix + "memory_bytes", static_cast<double>(point.memory_bytes)});
     add_operators(figures, passed_ns, points);
   }
-  if (now_ns > before_ns_) ++samples_;  // One of a time before it was watched has no rates.
+  const bool has_begun = (now.steps ? now.steps : now.calls).value_or(1) > 0;
+  if (has_begun && now_ns > before_ns_) ++samples_;  // One of a time before it was watched has no rates.
   before_ = now;
   before_ns_ = now_ns;
   return point;

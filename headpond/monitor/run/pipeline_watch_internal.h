@@ -29,7 +29,7 @@ class PipelineWatch {
   const LoaderStats& sampled() const { return record_.loader; }
   /// The steps that ended since the call before, at most 512 of them.
   std::vector<StepTime> new_steps();
-  /// Whether a chart got a point.
+  /// Whether a chart got a point since the first step, or call for data.
   bool has_points() const { return samples_ > 0; }
   /// `seconds`: since the run's start. After end() that of the end.
   const PipelineRecord& record(double seconds);

@@ -57,6 +57,7 @@ TEST(PipelineWatch, RatesAreThoseSinceTheSampleBefore) {
 // A thread that samples all may have looked at the clock before this one was watched.
 TEST(PipelineWatch, ASampleOfATimeBeforeItHasNoRates) {
   Made made;
+  made.totals.steps = 1;
   PipelineWatch watched(made.source(), kSecond);
   std::vector<Scalar> points;
   (void)watched.sample(points, kSecond / 2);
@@ -64,6 +65,17 @@ TEST(PipelineWatch, ASampleOfATimeBeforeItHasNoRates) {
   (void)watched.sample(points, 2 * kSecond);
   EXPECT_TRUE(watched.has_points());
   EXPECT_EQ(value_of(points, "pipeline/starved_fraction"), 0);
+}
+
+TEST(PipelineWatch, APointBeforeTheFirstStepIsNone) {
+  Made made;
+  PipelineWatch watched(made.source(), 0);
+  std::vector<Scalar> points;
+  (void)watched.sample(points, kSecond);
+  EXPECT_FALSE(watched.has_points());
+  made.totals.steps = 1;
+  (void)watched.sample(points, 2 * kSecond);
+  EXPECT_TRUE(watched.has_points());
 }
 
 TEST(PipelineWatch, AnOperatorHasItsShareOfTheStagesTime) {
