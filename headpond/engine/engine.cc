@@ -170,6 +170,7 @@ void Engine::begin_epoch(uint64_t epoch) {
   const Locked locked(lock);
   expects_start_ = false;
   dropped = prefetcher_.begin_epoch(epoch);
+  has_lost[(epoch + 1) % 2] = false;
   if (consumer.steps.calls() > 0) consumer.steps.epoch_begins();
 }
 

@@ -76,10 +76,15 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
     return consumer.steps.kind_now();
   }
   void set_failed(const std::vector<FailedCounts>& failed);
-  /// Whether a stage has lost what follows since the last call of this.
-  bool has_lost_some() {
+  /// Whether a stage that runs in `epoch` has lost what follows.
+  bool has_lost_in(uint64_t epoch) {
     const Locked locked(lock);
-    return std::exchange(has_lost, false);
+    return has_lost[epoch % 2];
+  }
+  /// No epoch that began goes on.
+  void forget_losses() {
+    const Locked locked(lock);
+    has_lost = {};
   }
   /// The figures of the stages that run now stay those of stats() until others run.
   void keep_figures();

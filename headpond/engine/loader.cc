@@ -163,11 +163,11 @@ struct Loader::Run {
 
   // A stage had no memory for an item, say, and lost what follows. The next call begins again after the last batch.
   void lose(const Error& error) {
-    // In this order: another error must not take the mark of a loss that is still to be told.
-    if (!error.is_transient() || !engine->has_lost_some()) return;
+    if (!error.is_transient() || !engine->has_lost_in(epoch)) return;
     goes_back = may_begin_again(error);
     is_lost = !goes_back;
     iterator.reset();
+    engine->forget_losses();
   }
 
   std::optional<Error> go_back() {
@@ -219,6 +219,7 @@ struct Loader::Run {
     held.reset();
     is_lost = gave = goes_back = false;
     iterator.reset();
+    engine->forget_losses();
     in_order.reset();
     epoch = at;
     index = -1;

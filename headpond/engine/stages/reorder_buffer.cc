@@ -573,7 +573,8 @@ void ReorderBuffer::item_lost(const Task& task, Error why) {
   }
   drop_items(std::find(items_.begin(), items_.end(), task.item) - items_.begin());
   if (!is_lost_ || task.item) lost_ = std::move(why);  // An item that is still there comes before what was lost.
-  is_lost_ = ended_ = host_.has_lost = true;
+  is_lost_ = ended_ = true;
+  if (!closed_) host_.has_lost[epoch % 2] = true;
   host_.made_progress();
 }
 

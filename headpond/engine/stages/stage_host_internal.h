@@ -58,8 +58,9 @@ class StageHost : public Feed {
   Consumer consumer;
   std::atomic<int64_t> defects = 0;        ///< LoaderStats::defects.
   std::atomic<int64_t> last_ready_ns = 0;  ///< When an item of any stage was ready.
-  /// A stage could not make an item, and has nothing after it: its error comes in the item's place.
-  bool has_lost HEADPOND_GUARDED_BY(engine_state) = false;
+  /// Of an even epoch, and of an odd one, as at most two run: a stage could not make an item, and has nothing after it.
+  /// Its error comes in the item's place.
+  std::array<bool, 2> has_lost HEADPOND_GUARDED_BY(engine_state) = {};
   /// The program holds more than half of the memory in batches: one batch is made ahead.
   bool program_holds_half HEADPOND_GUARDED_BY(engine_state) = false;
 
