@@ -136,7 +136,7 @@ class Loader {
   void returned_late();
 
  private:
-  struct Run;
+  class Run;
   Run& run() const;            // Throws if there is none.
   int64_t epoch_left() const;  // The one that comes next; -1: none.
   std::unique_ptr<Run> run_;
