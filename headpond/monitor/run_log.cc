@@ -494,6 +494,7 @@ Result<void> RunLog::State::close() {
 
 Result<std::unique_ptr<RunLog>> RunLog::open(const std::string& folder, RunLogOptions options) {
   internal::check({.sample_every = options.sample_every, .write_every = options.write_every});
+  internal::check(options.trace);
   auto state = std::make_shared<State>(folder, options);
   HEADPOND_TRY(state->open());
   return std::unique_ptr<RunLog>(new RunLog(std::move(state)));

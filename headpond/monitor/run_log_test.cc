@@ -517,9 +517,11 @@ TEST_F(RunLogTest, AnErrorOfOneFileEndsNoOther) {
   EXPECT_EQ(record().pipelines.at(0).loader.batches, 40);
 }
 
-TEST_F(RunLogTest, TimesThatCannotBeAreRefusedBeforeAnythingIsMade) {
+TEST_F(RunLogTest, OptionsThatCannotBeAreRefusedBeforeAnythingIsMade) {
   EXPECT_THROW((void)RunLog::open(folder_, {.sample_every = 0ms}), Exception);
   EXPECT_THROW((void)RunLog::open(folder_, {.write_every = -1ms}), Exception);
+  for (const int signal : {SIGKILL, SIGSTOP, 999, -1})
+    EXPECT_THROW((void)RunLog::open(folder_, {.trace = {.signal = signal}}), Exception) << signal;
   EXPECT_FALSE(std::filesystem::exists(folder_));
   EXPECT_FALSE(trace::enabled());
   const auto control = open();

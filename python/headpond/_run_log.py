@@ -53,10 +53,10 @@ class RunLog(_core.RunLog):
             text(call, "trace_probes", trace_probes), flag(call, "report", report), flag(call, "live", live))
         _open.add(self)
 
-    def watch(self, source: Loader | _core.Queue | WaitAccount, name: str = "", *, waits: WaitAccount | None = None, batch: int = 1,
+    def watch(self, source: Loader | _core.Queue | _core.StagingArea | _core.MapStagingArea | WaitAccount, name: str = "", *, waits: WaitAccount | None = None, batch: int = 1,
               producers: int = 1, memory: int | None = None) -> _core.Watch:
-        """Watches it until close() of what is returned, or of the log: a Loader, also after load_state_dict(); how full a queue is; a
-        WaitAccount. `name` is part of the tags; one that is watched already gets "_1", "_2", ... A queue whose consumer's calls `waits`
+        """Watches it until close() of what is returned, its end in a `with`, or close() of the log: a Loader, also after load_state_dict();
+        how full a queue or a staging area is; a WaitAccount. `name` is part of the tags; one that is watched already gets "_1", "_2", ... A queue whose consumer's calls `waits`
         measures has a verdict, too: `batch`: elements that a dequeue takes; `producers`: threads that enqueue; `memory`: the queue's
         memory_limit (None: the memory that the process may use)."""
         call = "RunLog.watch()"
@@ -70,8 +70,10 @@ class RunLog(_core.RunLog):
             made = self.watch_loader(source._core, name)
         elif isinstance(source, WaitAccount):
             made = self.watch_waits(source, name)
+        elif isinstance(source, (_core.StagingArea, _core.MapStagingArea)):
+            made = self.watch_area(source, name)
         elif not isinstance(source, _core.Queue):
-            raise TypeError(f"{call} takes a Loader, a queue or a WaitAccount, not {type(source).__name__}")
+            raise TypeError(f"{call} takes a Loader, a queue, a staging area or a WaitAccount, not {type(source).__name__}")
         elif waits is None:
             made = self.watch_queue(source)
         else:

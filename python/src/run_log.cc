@@ -171,6 +171,14 @@ Watch* watch_queue(const PythonRunLog& self, const PythonQueue& queue) {
   return made.release();
 }
 
+Watch* watch_area(const PythonRunLog& self, nb::handle area, const std::string& name) {
+  QueueSource source = source_of_area(area);
+  if (!name.empty()) source.name = name;
+  auto made = std::make_unique<Watch>(nb::none());
+  made->watching->put(self.with([&](RunLog& log) { return log.watch(std::move(source)); }));
+  return made.release();
+}
+
 // `waits`, a WaitAccount, is kept as long as it is looked at.
 Watch* watch_waits(const PythonRunLog& self, nb::handle waits, const std::string& name) {
   const WaitAccount& account = account_of(waits);
@@ -217,7 +225,13 @@ std::string profile_of_log(const PythonRunLog& self, int view, int order_by) {
 }  // namespace
 
 void add_run_log(nb::module_& module) {
-  nb::class_<Watch>(module, "Watch").def("close", &Watch::close);
+  nb::class_<Watch>(module, "Watch")
+      .def("close", &Watch::close)
+      .def(
+          "__enter__", [](nb::object self) { return self; }, nb::sig("def __enter__(self) -> Watch"))
+      .def(
+          "__exit__", [](const Watch& self, const nb::args&) { self.close(); },
+          nb::sig("def __exit__(self, *exception: object) -> None"));
   nb::class_<Step>(module, "Step")
       .def("__enter__", &Step::enter)
       .def(
@@ -238,6 +252,7 @@ void add_run_log(nb::module_& module) {
           nb::arg("trace_files"), nb::arg("trace_probes"), nb::arg("report"), nb::arg("live"))
       .def("watch_loader", watch_loader, nb::rv_policy::take_ownership)
       .def("watch_queue", watch_queue, nb::rv_policy::take_ownership)
+      .def("watch_area", watch_area, nb::rv_policy::take_ownership)
       .def("watch_waits", watch_waits, nb::rv_policy::take_ownership)
       .def("watch_consumer", watch_consumer, nb::rv_policy::take_ownership)
       .def(

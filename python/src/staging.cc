@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // StagingArea, MapStagingArea and Barrier.
+#include "python/src/staging.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -221,6 +223,11 @@ void add_barrier(nb::module_& module) {
 }
 
 }  // namespace
+
+QueueSource source_of_area(nb::handle area) {
+  if (const PythonMapArea* map = nullptr; nb::try_cast(area, map)) return queue_source(map->area());
+  return queue_source(nb::cast<const PythonArea&>(area).area());
+}
 
 void add_staging(nb::module_& module) {
   nb::class_<PythonArea>(module, "StagingArea")

@@ -4,6 +4,7 @@
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import threading
@@ -86,6 +87,49 @@ def test_what_is_not_watched_any_more_is_not_written(tmp_path):
     assert [one["loader"]["batches"] for one in lines_of(tmp_path, "pipeline")] == [50]
 
 
+def test_a_watch_ends_with_its_block(tmp_path):
+    loader = hp.Loader(data(), epochs=2)
+    with hp.RunLog(tmp_path, trace=False, write_every=1000) as log:
+        with log.watch(loader):
+            assert len(list(loader)) == 50
+        assert len(list(loader)) == 50
+    assert [one["loader"]["batches"] for one in lines_of(tmp_path, "pipeline")] == [50]
+
+
+@pytest.mark.parametrize("area", [hp.StagingArea, hp.MapStagingArea])
+def test_a_staging_area(tmp_path, area):
+    staged = area(["int64"], capacity=3)
+    with hp.RunLog(tmp_path, trace=False) as log:
+        log.watch(staged, "to_device")
+        for key in range(2):
+            staged.put(key) if area is hp.StagingArea else staged.put(key, key)
+        staged.get()
+    figures = [one for point in lines_of(tmp_path, "point") for one in point["hand_offs"] if one["name"] == "to_device"][-1]
+    assert (figures["capacity"], figures["size"]) == (3, 1), figures
+
+
+def test_the_timeline_of_chosen_steps_and_of_a_signal(tmp_path):
+    loader = hp.Loader(data(), epochs=-1)
+    with hp.RunLog(tmp_path, sample_every=0.001, write_every=0, trace_steps=(3, 5), trace_signal=signal.SIGUSR2) as log:
+        log.watch(loader)
+
+        def step_until_there_is(name):
+            for batch in loader.flat():
+                with log.step():
+                    assert batch
+                if (tmp_path / name).exists():
+                    return
+
+        step_until_there_is("timeline-3.json")
+        os.kill(os.getpid(), signal.SIGUSR2)
+        before = set(tmp_path.glob("timeline-*.json"))
+        while set(tmp_path.glob("timeline-*.json")) == before:
+            loader.next()
+    steps = [event["args"]["step"] for event in json.loads((tmp_path / "timeline-3.json").read_text())["traceEvents"] if event.get("name") == "step"]
+    assert steps == [3, 4, 5]
+    assert signal.getsignal(signal.SIGUSR2) == signal.SIG_DFL
+
+
 def test_a_queue_and_its_consumer(tmp_path):
     queue, waits = hp.FIFOQueue(8, ["int64"], [()], name="numbers"), hp.WaitAccount()
 
@@ -109,14 +153,15 @@ def test_wrong_arguments(tmp_path):
     for given, message in (({"sample_every": 0}, "sample each 0 ms"), ({"write_every": -1}, "write_every=-1"), ({"tag_style": "x"}, "tag_style='x'"),
                            ({"trace_keep": "x"}, "trace_keep='x': must be one of first, newest"), ({"trace_files": "x"}, "trace_files='x'"),
                            ({"trace_probes": "x"}, "trace_probes='x'"), ({"trace_steps": (3, 2)}, "trace_steps"), ({"trace_steps": (0, 2)}, "trace_steps"),
-                           ({"trace_events_per_thread": 0}, "trace_events_per_thread")):
+                           ({"trace_events_per_thread": 0}, "trace_events_per_thread"), ({"trace_signal": signal.SIGKILL}, "trace on signal 9"),
+                           ({"trace_signal": 999}, "trace on signal 999: must be a signal that a program can handle")):
         with pytest.raises(hp.InvalidArgumentError, match=message):
             hp.RunLog(tmp_path / "none", **given)
     for given, message in (({"report": 1}, "RunLog: report=1: must be True or False"), ({"write_every": "1"}, "RunLog: write_every='1'")):
         with pytest.raises(TypeError, match=message):
             hp.RunLog(tmp_path / "none", **given)
     assert not (tmp_path / "none").exists()
-    with hp.RunLog(tmp_path / "run") as log, pytest.raises(TypeError, match=r"RunLog.watch\(\) takes a Loader, a queue or a WaitAccount, not Dataset"):
+    with hp.RunLog(tmp_path / "run") as log, pytest.raises(TypeError, match=r"RunLog.watch\(\) takes a Loader, a queue, a staging area or a WaitAccount, not Dataset"):
         log.watch(hp.range(3))
     queue, waits, loader = hp.FIFOQueue(8, ["int64"], [()], name="q"), hp.WaitAccount(), hp.Loader(hp.range(3))
     with hp.RunLog(tmp_path / "other", trace=False) as log:

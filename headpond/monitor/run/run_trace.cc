@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
 #include <csignal>
 #include <map>
 #include <optional>
@@ -94,6 +96,16 @@ class RunTrace::SignalHandler {
   int seen_;
   bool is_set_ = true;
 };
+
+void check(const TraceOptions& options) {
+  const int number = options.signal;
+  struct sigaction now = {};
+  const bool can_be_handled = number != SIGKILL && number != SIGSTOP && sigaction(number, nullptr, &now) == 0;
+  if (number != 0 && !can_be_handled)
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              fmt::format("RunLog: trace on signal {}: must be a signal that a program can handle, or 0", number)));
+}
 
 RunTrace::RunTrace(std::string folder, const TraceOptions& options) : folder_(std::move(folder)), options_(options) {
   if (folder_.empty() || !options_.is_on) return;

@@ -14,6 +14,9 @@
 
 namespace headpond::internal {
 
+/// Throws Exception(InvalidArgument) iff the signal is none that a program can handle.
+void check(const TraceOptions& options);
+
 /// Thread-safe. Whatever ends it ends its recording, and no other one.
 class RunTrace {
  public:
