@@ -212,21 +212,42 @@ class Steps {
   size_t done_ = 0;
 };
 
+using Corners = std::vector<std::array<double, 2>>;
+
+// The part of a polygon within 0 to `most` of x and y (Sutherland and Hodgman, "Reentrant polygon clipping", 1974).
+Corners clipped(Corners corners, const std::array<double, 2>& most) {
+  for (const size_t axis : {0, 1}) {
+    for (const bool is_upper : {false, true}) {
+      const auto inside = [&](const std::array<double, 2>& at) { return is_upper ? most[axis] - at[axis] : at[axis]; };
+      Corners kept;
+      for (size_t i = 0; i < corners.size(); ++i) {
+        const auto &from = corners[i], &to = corners[(i + 1) % corners.size()];
+        const double a = inside(from), b = inside(to);
+        if (a >= 0) kept.push_back(from);
+        if ((a < 0) == (b < 0)) continue;
+        const double share = a / (a - b);
+        kept.push_back({from[0] + share * (to[0] - from[0]), from[1] + share * (to[1] - from[1])});
+      }
+      corners = std::move(kept);
+    }
+  }
+  return corners;
+}
+
 // The corners of what is kept, in the picture before: `moved` says where three of that picture's corners went.
-std::vector<std::array<double, 2>> kept_part(const Picture& before, const Picture& after, const Tensor& moved) {
+Corners kept_part(const Picture& before, const Picture& after, const Tensor& moved) {
   const auto p = moved.as<float>();
   if (p.size() < 6) return {};
   const double w = static_cast<double>(before.width), h = static_cast<double>(before.height);
   const double a = (p[2] - p[0]) / w, b = (p[4] - p[0]) / h, c = (p[3] - p[1]) / w, d = (p[5] - p[1]) / h;
   const double size = a * d - b * c;
   if (size == 0 || !std::isfinite(size)) return {};
-  std::vector<std::array<double, 2>> corners;
+  Corners corners;
   for (const auto& [x, y] : {std::pair{0, 0}, {1, 0}, {1, 1}, {0, 1}}) {
     const double dx = static_cast<double>(x * after.width) - p[0], dy = static_cast<double>(y * after.height) - p[1];
-    corners.push_back(
-        {std::clamp((d * dx - b * dy) / size, 0.0, w - 1), std::clamp((a * dy - c * dx) / size, 0.0, h - 1)});
+    corners.push_back({(d * dx - b * dy) / size, (a * dy - c * dx) / size});
   }
-  return corners;
+  return clipped(std::move(corners), {w - 1, h - 1});
 }
 
 // The sample of the last operator with kernels, made of what that operator gets.
@@ -249,14 +270,17 @@ Result<void> show_steps(const Shown& shown, Element element, const ViewOptions& 
   made.key = element.key;
   show(shown.reading, made, tile);
   if (!follows || tile.pictures.empty()) return {};
-  const auto corners = kept_part(before, tile.pictures[0].second, steps.fields().back());
+  const Corners corners = kept_part(before, tile.pictures[0].second, steps.fields().back());
+  std::array<double, 2> middle = {};
+  for (const auto& corner : corners) {
+    for (const size_t axis : {0, 1}) middle[axis] += corner[axis] / static_cast<double>(corners.size());
+  }
   // Thick enough that a smaller copy still has it.
   const int64_t thickness = 1 + std::max(before.width, before.height) / 224;
   for (int64_t i = 0; i < thickness; ++i) {
-    auto inner = corners;
+    Corners inner = corners;
     for (auto& corner : inner) {
-      corner[0] += static_cast<double>(corner[0] * 2 < static_cast<double>(before.width) ? i : -i);
-      corner[1] += static_cast<double>(corner[1] * 2 < static_cast<double>(before.height) ? i : -i);
+      for (const size_t axis : {0, 1}) corner[axis] += static_cast<double>(corner[axis] < middle[axis] ? i : -i);
     }
     before.outline(inner, {255, 230, 0});
   }

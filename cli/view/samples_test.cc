@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "headpond/codec/image/geometry/geometry_kernels.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/normalize_kernel.h"
@@ -56,6 +57,23 @@ TEST(ViewTiles, BeforeShowsWhatIsKeptAndTheSameSample) {
   EXPECT_EQ(decoded.rgb[(2 * 8 + 3) * 3], 255) << "the corner of the outline";
   EXPECT_THAT([] { (void)view_tiles(images(2) | batch(2), {.before = true}); },
               ThrowsMessage<Exception>(HasSubstr("--before shows nothing")));
+}
+
+// What is kept of a turned image is an octagon of its picture: the corners of the frame lie outside.
+TEST(ViewTiles, TheOutlineOfATurnedFrameIsCutAtThePicture) {
+  const Dataset dark = from_tensors(Tensor::from(std::vector<uint8_t>(size_t{64 * 64 * 3}, 0), {64, 64, 3}));
+  const auto tiles = view_tiles(dark | map("", rotate(45)) | batch(1), {.before = true});
+  ASSERT_TRUE(tiles);
+  const Picture& decoded = tiles->at(0).pictures.at(0).second;
+  const auto is_drawn = [&decoded](int64_t x, int64_t y) { return decoded.rgb[(y * decoded.width + x) * 3] == 255; };
+  const auto is_drawn_near = [&](int64_t x, int64_t y) {
+    return is_drawn(x, y) || is_drawn(x - 1, y) || is_drawn(x + 1, y);
+  };
+  EXPECT_TRUE(is_drawn_near(54, 9)) << "32 from the middle";
+  EXPECT_TRUE(is_drawn_near(9, 54));
+  EXPECT_TRUE(is_drawn(32, 0));
+  EXPECT_FALSE(is_drawn_near(48, 16)) << "where corners that are moved to the edge would have the outline";
+  EXPECT_FALSE(is_drawn(0, 0));
 }
 
 // "image" all 50, normalized, and "mask" with one pixel.

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <optional>
 
 #include "headpond/base/math/half.h"
+#include "headpond/codec/sound/sound_file.h"
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/codec/sound/wav.h"
 
@@ -196,12 +198,27 @@ Picture wave_picture(const std::vector<double>& values, int64_t channels) {
   return picture;
 }
 
+// What a file that is the sample says of itself; 0: nothing.
+int64_t rate_of_file(const Tile& tile) {
+  constexpr size_t kMostHead = 1 << 16;
+  std::ifstream file(tile.is_whole ? tile.source : "", std::ios::binary | std::ios::ate);
+  if (!file) return 0;
+  const auto bytes = static_cast<uint64_t>(file.tellg());
+  std::vector<std::byte> head(std::min<uint64_t>(bytes, kMostHead));
+  if (!file.seekg(0).read(reinterpret_cast<char*>(head.data()), std::ssize(head))) return 0;
+  const auto info = sound_info(head, bytes);
+  return info ? info->rate : 0;
+}
+
 void show_sound(const TileReading& reading, const Tensor& sound, Tile& tile) {
   const int64_t channels = sound.rank() == 2 ? std::max<int64_t>(sound.dim(1), 1) : 1;
   const std::vector<double> values = values_of(sound);
   tile.pictures.emplace_back("waveform", wave_picture(values, channels));
-  const int64_t rate = reading.rate > 0 ? reading.rate : 16000;
-  if (reading.rate == 0) tile.note = "no step says the rate: 16000 Hz are assumed";
+  int64_t rate = reading.rate > 0 ? reading.rate : rate_of_file(tile);
+  if (rate == 0) {
+    rate = 16000;
+    tile.note = "no step says the rate: 16000 Hz are assumed";
+  }
   std::vector<float> mono;
   for (size_t i = 0; i < values.size(); i += static_cast<size_t>(channels))
     mono.push_back(std::isfinite(values[i]) ? static_cast<float>(values[i]) : 0);

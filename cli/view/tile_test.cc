@@ -3,6 +3,11 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
+#include "headpond/codec/sound/wav.h"
+
 namespace headpond::cli {
 namespace {
 
@@ -91,6 +96,21 @@ TEST(Tile, ASoundHasItsWaveItsSpectrumAndAFile) {
   EXPECT_EQ(tile.pictures[1].first, "log-mel");
   EXPECT_EQ(tile.wav.size(), 44U + 8000);
   EXPECT_THAT(tile_of(Tensor::from(values, {4000})).note, HasSubstr("16000 Hz are assumed"));
+}
+
+TEST(Tile, ASoundWithoutAStepThatSaysItsRateHasThatOfItsFile) {
+  const std::string path = testing::TempDir() + "headpond_tile_rate.wav";
+  const Tensor sound = Tensor::from(std::vector<float>(400, 0.25F), {400, 1});
+  const auto bytes = encode_wav(sound, 8000);
+  ASSERT_TRUE(bytes);
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes->data()), std::ssize(*bytes));
+  Tile tile{.source = path, .is_whole = true};
+  show({.spec = {}, .is_sound = true}, Element{sound}, tile);
+  EXPECT_EQ(tile.note, "");
+  ASSERT_EQ(tile.wav.size(), bytes->size());
+  const auto info = wav_info(tile.wav, tile.wav.size());
+  EXPECT_EQ(info ? info->rate : 0, 8000);
+  std::filesystem::remove(path);
 }
 
 TEST(Tile, WhatIsNoPictureIsNamed) {
