@@ -286,10 +286,20 @@ bool is_list_of_texts(nb::handle value) {
   return PyBytes_Check(first.ptr()) != 0 || PyUnicode_Check(first.ptr()) != 0;
 }
 
+// Of a tensor of PyTorch, which gives NumPy its bits alone.
+nb::object bfloat16_array(nb::handle tensor) {
+  const nb::object bits = tensor.attr("view")(nb::module_::import_("torch").attr("int16")).attr("numpy")();
+  return bits.attr("view")(nb::handle(reinterpret_cast<PyObject*>(bfloat16())));
+}
+
 nb::object any_array(nb::handle value, PyArray_Descr* descr) {
   nb::object array = nb::steal(PyArray_FromAny(value.ptr(), descr, 0, 0, 0, nullptr));
-  if (!array.is_valid()) throw nb::python_error();
-  return array;
+  if (array.is_valid()) return array;
+  const nb::python_error refused;
+  const bool is_tensor = nb::hasattr(value, "detach") && nb::hasattr(value, "dtype");
+  if (is_tensor && std::string_view(nb::str(value.attr("dtype")).c_str()) == "torch.bfloat16")
+    return bfloat16_array(value);
+  throw refused;
 }
 
 // NumPy's own arrays of texts drop zeros at the end, and have numbers as texts.

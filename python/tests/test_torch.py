@@ -26,6 +26,16 @@ def test_tensors_share_the_batch():
         assert batch["name"].tolist() == numbers["name"].tolist()
 
 
+def test_tensors_of_bfloat16_are_data():
+    pytest.importorskip("ml_dtypes", reason="ml_dtypes is not installed")
+    values = torch.arange(12, dtype=torch.bfloat16).reshape(4, 3)
+    data = hp.from_tensor_slices({"x": values, "t": values.T.contiguous().T}).map(lambda e: {"x": torch.from_numpy(np.arange(3)).bfloat16(), "t": e["t"]}).batch(4)
+    (batch,) = hp.Loader(data, format="torch")
+    assert batch["x"].dtype == torch.bfloat16 and batch["x"].tolist() == [[0, 1, 2]] * 4 and torch.equal(batch["t"], values)
+    with pytest.raises(RuntimeError, match="requires grad"):
+        hp.from_tensor_slices(values.clone().requires_grad_())
+
+
 def test_a_tensor_keeps_its_memory():
     data = hp.range(10_000).batch(1000)
     kept = list(hp.Loader(data, format="torch"))
