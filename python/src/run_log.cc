@@ -15,6 +15,7 @@
 #include "nanobind/stl/string.h"
 #include "python/src/loader_object.h"
 #include "python/src/queue_objects.h"
+#include "python/src/staging.h"
 
 namespace headpond::python {
 namespace {
