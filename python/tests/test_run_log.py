@@ -104,7 +104,7 @@ def test_a_staging_area(tmp_path, area):
         for key in range(2):
             staged.put(key) if area is hp.StagingArea else staged.put(key, key)
         staged.get()
-    figures = [one for point in lines_of(tmp_path, "point") for one in point["hand_offs"] if one["name"] == "to_device"][-1]
+    figures = [one["figures"] for point in lines_of(tmp_path, "point") for one in point["hand_offs"] if one["name"] == "to_device"][-1]
     assert (figures["capacity"], figures["size"]) == (3, 1), figures
 
 
