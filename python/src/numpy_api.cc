@@ -296,9 +296,9 @@ nb::object any_array(nb::handle value, PyArray_Descr* descr) {
   nb::object array = nb::steal(PyArray_FromAny(value.ptr(), descr, 0, 0, 0, nullptr));
   if (array.is_valid()) return array;
   const nb::python_error refused;
-  const bool is_tensor = nb::hasattr(value, "detach") && nb::hasattr(value, "dtype");
-  if (is_tensor && std::string_view(nb::str(value.attr("dtype")).c_str()) == "torch.bfloat16")
-    return bfloat16_array(value);
+  if (!nb::hasattr(value, "detach") || !nb::hasattr(value, "dtype")) throw refused;
+  const nb::object dtype = value.attr("dtype");
+  if (std::string_view(nb::str(nb::handle(dtype)).c_str()) == "torch.bfloat16") return bfloat16_array(value);
   throw refused;
 }
 
