@@ -96,8 +96,8 @@ class RunLog {
 
   /// Makes `folder` if need be. If a run is in it already, run.jsonl goes on (read_run() takes the last run), the event
   /// file is a new one, and the files of the end replace the old ones. With "" no file is written, and no timeline is
-  /// recorded. Throws Exception(InvalidArgument) iff sample_every is not above 0, write_every is below 0, or trace.signal
-  /// is none that a program can handle; nothing is made then.
+  /// recorded. Throws Exception(InvalidArgument) iff sample_every is not above 0, write_every is below 0, or
+  /// trace.signal is none that a program can handle; nothing is made then.
   static Result<std::unique_ptr<RunLog>> open(const std::string& folder, RunLogOptions options = {});
   static void open(internal::ListOfNames, RunLogOptions = {}) = delete;
   /// Calls close(); an error is logged.

@@ -223,9 +223,7 @@ std::string profile_of_log(const PythonRunLog& self, int view, int order_by) {
   return std::string(json.text());
 }
 
-}  // namespace
-
-void add_run_log(nb::module_& module) {
+void add_watch(nb::module_& module) {
   nb::class_<Watch>(module, "Watch")
       .def("close", &Watch::close)
       .def(
@@ -233,11 +231,21 @@ void add_run_log(nb::module_& module) {
       .def(
           "__exit__", [](const Watch& self, const nb::args&) { self.close(); },
           nb::sig("def __exit__(self, *exception: object) -> None"));
+}
+
+void add_step(nb::module_& module) {
   nb::class_<Step>(module, "Step")
       .def("__enter__", &Step::enter)
       .def(
           "__exit__", [](Step& self, const nb::args&) { self.leave(); },
           nb::sig("def __exit__(self, *exception: object) -> None"));
+}
+
+}  // namespace
+
+void add_run_log(nb::module_& module) {
+  add_watch(module);
+  add_step(module);
   nb::class_<PythonRunLog>(module, "RunLog")
       .def(
           "__init__",
