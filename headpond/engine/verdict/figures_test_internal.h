@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "headpond/engine/verdict/figures_internal.h"
+#include "headpond/engine/verdict/rules_internal.h"
 
 namespace headpond::internal {
 
@@ -48,6 +49,25 @@ inline Figures serial_run() {
   Figures figures = run_of(40, 0);
   figures.stages[0].totals.open = {.tasks = 400, .wall_ns = 400 * 60 * kMsNs, .cpu_ns = 400 * 60 * kMsNs};
   return figures;
+}
+
+inline ReasonCode code_of(const Figures& figures) { return judge(figures).code; }
+
+template <class Alter>
+inline ReasonCode code_of(Figures figures, Alter alter) {
+  alter(figures);
+  return code_of(figures);
+}
+
+inline std::string setting_of(const Figures& figures) {
+  const Verdict verdict = judge(figures);
+  return verdict.changes.empty() ? "none" : verdict.changes[0].setting + "=" + verdict.changes[0].value;
+}
+
+template <class Alter>
+inline std::string setting_of(Figures figures, Alter alter) {
+  alter(figures);
+  return setting_of(figures);
 }
 
 }  // namespace headpond::internal
