@@ -11,8 +11,8 @@
 #include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/engine/executor/parallel_for.h"
 #include "headpond/engine/loader_run_internal.h"
-#include "headpond/engine/stages/element_bytes_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond {
 namespace {
