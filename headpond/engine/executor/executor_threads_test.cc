@@ -146,6 +146,17 @@ TEST(ExecutorThreads, WhatWaitsWithoutSayingSoIsNoticed) {
   EXPECT_FALSE(computes.stats().stages.at(0).blocking) << "control: what computes for long does not wait";
 }
 
+// Most of the time of its tasks is a wait, though most tasks do not wait.
+TEST(ExecutorThreads, AFunctionThatSeldomWaitsForLongGetsIoThreads) {
+  const Dataset data = range(1'000'000) | map([](int64_t x) {
+                         if (x % 64 == 63) pause_ms(10);
+                         return x;
+                       }) |
+                       batch(16);
+  Loader loader(data, {.threads = 2});
+  EXPECT_TRUE(becomes_true([&] { return loader.next() && loader.stats().stages.at(0).blocking; }));
+}
+
 int64_t threads_of_loaders() {
   int64_t count = 0;
   for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {

@@ -8,19 +8,21 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kMostElementsOpened = 256;
-constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
+constexpr int64_t kTasksSeen = 8;  // Before they are believed.
 constexpr int64_t kFirstTasks = 16;
+constexpr double kRemembered = 0.9;  // Of all that was seen before a task.
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
 }  // namespace
 
-bool Waits::add(bool waited) {
-  share.add(waited ? 1 : 0);
-  if (++seen < kLongTasksSeen) return false;
-  const bool waits = share.value() > (blocking ? kMostlyComputes : kMostlyWaits);
-  if (waits == std::exchange(blocking, waits)) return false;
-  seen = 0;
+bool Waits::add(bool waited, int64_t elapsed_ns) {
+  waited_ns_ = kRemembered * waited_ns_ + (waited ? static_cast<double>(elapsed_ns) : 0);
+  all_ns_ = kRemembered * all_ns_ + static_cast<double>(elapsed_ns);
+  if (++seen_ < kTasksSeen) return false;
+  const bool waits = waited_ns_ > (blocking_ ? kMostlyComputes : kMostlyWaits) * all_ns_;
+  if (waits == std::exchange(blocking_, waits)) return false;
+  seen_ = 0;
   return true;
 }
 

@@ -11,18 +11,27 @@ namespace headpond::internal {
 
 /// Whether tasks of a kind wait without being declared blocking. If so they run on io threads, as long as they wait:
 /// files that were read once are in memory, and then the same tasks compute.
-struct Waits {
-  MovingAverage share{0.1, 0.1};  ///< Share of long tasks.
-  int64_t seen = 0;               ///< Long tasks, since `blocking` changed.
-  bool blocking = false;
-  /// Counts a long task. Returns true iff `blocking` changed.
-  bool add(bool waited);
+class Waits {
+ public:
+  /// Counts a task, which counts for more the longer it took. Returns true iff blocking() changed.
+  bool add(bool waited, int64_t elapsed_ns);
+  bool blocking() const { return blocking_; }
+  void declare() { blocking_ = true; }
+
+ private:
+  double waited_ns_ = 0, all_ns_ = 0;  // Of the last tasks.
+  int64_t seen_ = 0;                   // Tasks, since `blocking_` changed.
+  bool blocking_ = false;
 };
 
 /// A task opens an item of work, which has rows, or makes some of its rows.
 class CostModel {
  public:
+  static constexpr int64_t kTasksAfterSurprise = 256;
   static constexpr double kTaskNs = 100'000;  ///< What one claim is to take; a hand-over costs about a hundredth of it.
+
+  /// Of latency_ns(): near the longest of late.
+  static constexpr MovingAverage latency() { return {0.5, 0.05}; }
 
   // ---- What was measured.
   void add_opened(int64_t elements, int64_t elapsed_ns);
@@ -31,15 +40,22 @@ class CostModel {
   void add_completed(int64_t elements, int64_t bytes, int64_t latency_ns, int64_t most_bytes);
   /// Counts rows that were sampled, instead of add_rows(): the time contains that of the clocks, and of binding views.
   void add_sampled(int64_t elapsed_ns) { sampled_ns_ += elapsed_ns; }
-  /// Counts a long task. Returns true iff is_blocking() may have changed.
-  bool add_wait(bool is_opening, bool waited) { return (is_opening ? opens_ : rows_).add(waited); }
+  /// Counts a task that was measured. Returns true iff is_blocking() may have changed.
+  bool add_wait(bool is_opening, bool waited, int64_t elapsed_ns) {
+    return (is_opening ? opens_ : rows_).add(waited, elapsed_ns);
+  }
+  /// A task that was to be short, and so was not measured, was a long one: the next tasks are measured, too.
+  void add_surprise() { surprises_ = kTasksAfterSurprise; }
   /// Counts a task that made rows and waited so long for the locks of functions.
   void add_locked(int64_t rows, int64_t elapsed_ns, int64_t lock_wait_ns);
-  void declare_blocking() { opens_.blocking = rows_.blocking = true; }
+  void declare_blocking() {
+    opens_.declare();
+    rows_.declare();
+  }
 
   // ---- What follows from it.
-  bool opens_wait() const { return opens_.blocking; }
-  bool rows_wait() const { return rows_.blocking; }
+  bool opens_wait() const { return opens_.blocking(); }
+  bool rows_wait() const { return rows_.blocking(); }
   bool is_blocking() const { return opens_wait() || rows_wait(); }
   /// Its functions hold a lock while they do not wait: see ConcurrencyLimit.
   bool rows_wait_and_lock() const { return rows_wait() && locking_tasks_ > 0; }
@@ -56,6 +72,8 @@ class CostModel {
   bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
   /// It costs much beside the cheaper items of late, as when threads lost their processors in the others.
   bool is_usually_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
+  /// Whether the next task, which is asked for now, may be long although others of late were short.
+  bool may_surprise() { return surprises_ > 0 && surprises_-- > 0; }
   /// How many rows of an item of `size` a task makes: a multiple of `together`, if all threads have some then.
   int64_t rows_for_task(int64_t size, int threads, int64_t together = 1) const;
   /// How many elements an item is opened with.
@@ -69,12 +87,13 @@ class CostModel {
 
  private:
   MovingAverage row_ns_{0.2, 0.2}, open_ns_{0.2, 0.2};
-  MovingAverage latency_ns_{0.5, 0.05}, usual_latency_ns_{0.05, 0.5};
+  MovingAverage latency_ns_ = latency(), usual_latency_ns_{0.05, 0.5};
   Waits opens_, rows_;
   double first_row_ns_ = 0;  // Mean of the first tasks that took a lock.
   int64_t locking_tasks_ = 0;
   int64_t work_ns_ = 0, sampled_ns_ = 0;
   int64_t chunk_ = 1;
+  int64_t surprises_ = 0;  // Tasks that are still to be measured after one.
   int64_t largest_bytes_ = 0, completed_ = 0;
 };
 

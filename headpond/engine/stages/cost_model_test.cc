@@ -12,15 +12,33 @@ constexpr int64_t kMiB = 1 << 20;
 
 TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
   Waits waits;
-  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true));
-  EXPECT_TRUE(waits.add(true)) << "the eighth long task";
-  EXPECT_TRUE(waits.blocking);
-  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(i % 2 == 0));
-  EXPECT_TRUE(waits.blocking) << "half of them wait";
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true, 1000));
+  EXPECT_TRUE(waits.add(true, 1000)) << "the eighth task";
+  EXPECT_TRUE(waits.blocking());
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(i % 2 == 0, 1000));
+  EXPECT_TRUE(waits.blocking()) << "half of them wait";
   bool changed = false;
-  for (int i = 0; i < 20 && !changed; ++i) changed = waits.add(false);
+  for (int i = 0; i < 20 && !changed; ++i) changed = waits.add(false, 1000);
   EXPECT_TRUE(changed);
-  EXPECT_FALSE(waits.blocking);
+  EXPECT_FALSE(waits.blocking());
+}
+
+TEST(Waits, CountForTheirTime) {
+  Waits rare, dear;
+  for (int i = 0; i < 64; ++i) {
+    (void)rare.add(i % 16 == 0, i % 16 == 0 ? 200'000'000 : 10'000);
+    (void)dear.add(i % 16 == 0, i % 16 == 0 ? 200'000'000 : 40'000'000);
+  }
+  EXPECT_TRUE(rare.blocking()) << "most of its time it waits, though most tasks do not";
+  EXPECT_FALSE(dear.blocking()) << "control: the others compute for longer";
+}
+
+TEST(CostModel, AfterASurpriseTheNextTasksAreMeasured) {
+  CostModel costs;
+  EXPECT_FALSE(costs.may_surprise());
+  costs.add_surprise();
+  for (int64_t i = 0; i < CostModel::kTasksAfterSurprise; ++i) EXPECT_TRUE(costs.may_surprise());
+  EXPECT_FALSE(costs.may_surprise());
 }
 
 TEST(CostModel, ATaskTakesAsManyRowsAsTakeATenthOfAMillisecond) {

@@ -223,8 +223,9 @@ bool ReorderBuffer::is_for(ThreadRole role, bool waits) const {
 }
 
 // With one thread, user code may rely on never being called concurrently.
-bool ReorderBuffer::is_long(bool waits, double ns) const {
-  return !stage_.blocking && host_.options.threads != 1 && (waits || ns > 2 * CostModel::kTaskNs);
+bool ReorderBuffer::is_long(bool waits, double ns) {
+  if (stage_.blocking || host_.options.threads == 1) return false;
+  return costs_.may_surprise() || waits || ns > 2 * CostModel::kTaskNs;
 }
 
 bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
@@ -439,7 +440,8 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
     done = carry_out(task, shown, context);
   }
   if (!task.opens_item) rows_task_ended(task, done);
-  if (task.is_long && costs_.add_wait(task.opens_item, done.waited)) host_.wake();
+  if (task.is_long && costs_.add_wait(task.opens_item, done.waited, done.run.elapsed_ns)) host_.wake();
+  if (!task.is_long && static_cast<double>(done.run.elapsed_ns) > 10 * CostModel::kTaskNs) costs_.add_surprise();
   if (task.is_sampled) {
     sampling_ = false;
     try {
@@ -595,6 +597,7 @@ StageStats ReorderBuffer::stats() const {
 StageFigures ReorderBuffer::figures() const {
   StageFigures figures = facts_of(stage_);
   figures.name = name_;
+  figures.is_blocking = is_blocking();
   figures.is_capped = host_.options.run_ahead >= 0 && host_.is_root(*stage_.node);
   figures.item_bytes = costs_.largest_bytes();
   account_.fill(figures);

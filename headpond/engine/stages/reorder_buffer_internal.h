@@ -82,7 +82,7 @@ class ReorderBuffer : public ItemMaker {
   void show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
-  bool is_long(bool waits, double ns) const;
+  bool is_long(bool waits, double ns) HEADPOND_REQUIRES(engine_state);
   const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
       HEADPOND_REQUIRES(engine_state);
   void claim_rows(const std::shared_ptr<WorkItem>& item, Task& task) HEADPOND_REQUIRES(engine_state);

@@ -31,6 +31,7 @@ struct StageFigures {
   OperatorName serial = {};             ///< The one that works on one thread at a time.
   bool is_above_batch = false;          ///< Its elements are made of whole batches.
   bool has_one_file = false;            ///< Its source is one file.
+  bool is_blocking = false;             ///< Its tasks run on I/O threads.
   bool is_capped = false;               ///< LoaderOptions::run_ahead, or a prefetch, limits how far ahead it is.
   int64_t item_bytes = 0;               ///< The largest item.
   std::optional<double> crowding = {};  ///< See Crowding::exponent().

@@ -39,6 +39,7 @@ inline Figures run_of(double wait_ms, double cpu_ms, double blocked_ms = 0) {
   stage.totals.elements = kSteps * 32;
   stage.totals.takes = kSteps;
   stage.totals.starved_ns = figures.call_ns;
+  stage.is_blocking = blocked_ms > cpu_ms;
   stage.item_ns.assign(512, static_cast<float>((cpu_ms + blocked_ms) * kMsNs));
   figures.stages.push_back(std::move(stage));
   return figures;

@@ -27,10 +27,11 @@ struct Demand {
 
 // The two largest ones.
 std::array<Demand, 2> largest_demands(const Model& m) {
-  std::array<Demand, 5> all = {{{"the program's own step", m.program},
+  std::array<Demand, 6> all = {{{"the program's own step", m.program},
                                 {"computing", (m.cpu + m.program_cpu) / std::max(m.processors, 1.0)},
                                 {"calls that wait", m.blocked / std::max(m.may_block, 1.0)},
                                 {"work on one thread at a time", m.serial},
+                                {"another part on one thread at a time", m.next_serial},
                                 {"moving bytes", m.bandwidth}}};
   std::stable_sort(all.begin(), all.end(), [](const Demand& a, const Demand& b) { return a.seconds > b.seconds; });
   return {all[0], all[1]};
@@ -94,11 +95,15 @@ void set_interval(Change& change, const Rule& rule, const Question& q) {
   change.high = is_known ? std::min(1 + 1.2 * (change.gain - 1), std::max(most, change.gain)) : most;
 }
 
-std::vector<Change> worth_telling(std::vector<Change> changes, const Rule& rule, const Question& q) {
+std::vector<Change> worth_telling(const Finding& found, const Rule& rule, const Question& q) {
+  std::vector<Change> changes = found.changes;
   std::erase_if(changes, [](const Change& one) { return one.gain < kLeastGain; });
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.gain > b.gain; });
   if (changes.size() > kMostChanges) changes.resize(kMostChanges);
-  for (Change& one : changes) set_interval(one, rule, q);
+  for (Change& one : changes) {
+    set_interval(one, rule, q);
+    one.low = std::min(one.low, found.sure_gain.value_or(one.low));
+  }
   return changes;
 }
 
@@ -141,7 +146,7 @@ std::string in_one_sentence(const Rule& rule, const Finding& found, const Questi
   if (names_a_stage(rule.code) && q.limiting != nullptr) {
     text += fmt::format(", in {} ({})", q.limiting->name, operator_for(rule.code, *q.limiting).for_people());
   }
-  const std::vector<Change> changes = worth_telling(found.changes, rule, q);
+  const std::vector<Change> changes = worth_telling(found, rule, q);
   if (changes.empty()) return text;
   const Change& best = changes.front();
   text += "; change: " + best.what;
@@ -181,7 +186,7 @@ Verdict judge(const Figures& figures) {
     }
     if (rule.code == ReasonCode::stalled) verdict.stage = figures.stalled_stage;
     verdict.evidence = std::move(found->evidence);
-    verdict.changes = worth_telling(std::move(found->changes), rule, question);
+    verdict.changes = worth_telling(*found, rule, question);
     verdict.findings = std::move(found->findings);
     if (std::string both = two_alike(rule, question); !both.empty()) verdict.findings.push_back(std::move(both));
     if (rule.code == ReasonCode::machine_busy) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/verdict/model_internal.h"
 
 namespace headpond::internal {
@@ -28,7 +29,9 @@ Model model_of(const Figures& figures) {
   for (const StageFigures& stage : figures.stages) {
     const StageTotals& totals = stage.totals;
     model.cpu += seconds(totals.open.cpu_ns + totals.make.cpu_ns);
-    model.serial = std::max(model.serial, seconds(totals.open.cpu_ns + totals.open.blocked_ns));
+    const double serial = seconds(totals.open.cpu_ns + totals.open.blocked_ns);
+    model.next_serial = std::max(model.next_serial, std::min(model.serial, serial));
+    model.serial = std::max(model.serial, serial);
     if (!blocks(totals.make)) continue;
     const double of_stage = seconds(totals.make.blocked_ns + totals.make.cpu_ns);
     if (of_stage <= model.blocked) continue;
@@ -52,16 +55,23 @@ double gain_of(const Figures& figures, const Model& before, const Model& after) 
   return std::clamp(after.rate() / before.rate(), 1.0, most);
 }
 
-// One batch after the other is made, each as long as one took, at most `ahead` before the program takes it.
+// One batch after the other is made, each as long as one took, at most `ahead` before the program takes it, and not
+// more than ReorderBuffer::target() asks for: enough for the time that one takes.
 double gain_of_window(const Figures& figures, const StageFigures& stage, int64_t ahead) {
   const size_t steps = std::min(figures.recent.size(), stage.item_ns.size());
   if (steps < 2) return 1;
-  const auto simulated = [&](size_t window) {
+  const double interval_ns = std::max(figures.per_step(figures.work_ns), 1e3);
+  const auto simulated = [&](size_t most) {
     std::vector<double> taken(steps, 0);
+    MovingAverage latency_ns = CostModel::latency();
     double made = 0, free = 0;  // When the last batch is ready, and when the program asks again.
     for (size_t i = 0; i < steps; ++i) {
+      const double needed = 1 + figures.threads + std::ceil(latency_ns.value() / interval_ns);
+      const size_t window = std::min(most, static_cast<size_t>(needed));
       const double room = window == 0 ? free : i >= window ? taken[i - window] : 0;
-      made = std::max(made, room) + static_cast<double>(stage.item_ns[stage.item_ns.size() - steps + i]);
+      const double item_ns = stage.item_ns[stage.item_ns.size() - steps + i];
+      latency_ns.add(item_ns);
+      made = std::max(made, room) + item_ns;
       taken[i] = std::max(made, free);
       free = taken[i] + figures.recent[figures.recent.size() - steps + i].work_ns;
     }
@@ -69,8 +79,8 @@ double gain_of_window(const Figures& figures, const StageFigures& stage, int64_t
   };
   const double now = simulated(static_cast<size_t>(std::max<int64_t>(figures.run_ahead, 0)));
   const double then = simulated(static_cast<size_t>(ahead));
-  const double most = 1 / std::max(1 - figures.wait_share(), 0.01);
-  return then > 0 ? std::clamp(now / then, 1.0, most) : 1;
+  const double most_gain = 1 / std::max(1 - figures.wait_share(), 0.01);
+  return then > 0 ? std::clamp(now / then, 1.0, most_gain) : 1;
 }
 
 }  // namespace headpond::internal

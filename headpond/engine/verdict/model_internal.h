@@ -19,6 +19,7 @@ struct Model {
   double blocked = 0;      ///< What tasks of the stage that waits most wait.
   double may_block = 1;    ///< How many of these tasks may run at once.
   double serial = 0;       ///< The longest part that one thread at a time does.
+  double next_serial = 0;  ///< The longest such part of another stage.
   double bandwidth = 0;    ///< What one step's shared bytes take.
 
   /// Steps a second.

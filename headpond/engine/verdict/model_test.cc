@@ -55,6 +55,10 @@ TEST(Model, AWindowEvensOutUnevenBatches) {
   const double one = gain_of_window(uneven, uneven.stages[0], 1), four = gain_of_window(uneven, uneven.stages[0], 4);
   EXPECT_LT(one, 1.3);
   EXPECT_GT(four, 1.6);
+  for (size_t i = 0; i < uneven.stages[0].item_ns.size(); ++i)
+    uneven.stages[0].item_ns[i] = static_cast<float>((i % 40 == 0 ? 400 : 0) * kMsNs);
+  EXPECT_EQ(gain_of_window(uneven, uneven.stages[0], 64), gain_of_window(uneven, uneven.stages[0], 16))
+      << "no more are made ahead than what one takes seems to need";
   even.recent.clear();
   EXPECT_EQ(gain_of_window(even, even.stages[0], 4), 1) << "nothing was seen";
 }

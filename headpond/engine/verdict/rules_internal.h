@@ -26,6 +26,7 @@ struct Finding {
   std::vector<Evidence> evidence = {};
   std::vector<Change> changes = {};
   std::vector<std::string> findings = {};
+  std::optional<double> sure_gain = {};  ///< Of its changes: what they gain at least, where that is less than usual.
 };
 
 /// How sure a rule can be.

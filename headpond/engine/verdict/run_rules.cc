@@ -84,7 +84,8 @@ Holds epoch_edge(const Question& q) {
   if (f.edges < 2 || edges <= kShare) return std::nullopt;
   Finding finding{.evidence = {{"share of the wait at the beginning of epochs", edges, kShare}}};
   Change one{"make the epochs one: repeat() below shuffle or batch, instead of epochs of the Loader", "", ""};
-  one.gain = 1 / std::max(1 - share(f.kinds.edge_ns, f.time_ns), 0.01);
+  const double without_edges = 1 / std::max(1 - share(f.kinds.edge_ns, f.time_ns), 0.01);
+  one.gain = std::clamp(q.model.rate() / std::max(measured_rate(f), 1e-9), 1.0, without_edges);
   finding.changes.push_back(std::move(one));
   return finding;
 }

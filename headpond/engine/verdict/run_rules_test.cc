@@ -86,6 +86,12 @@ TEST(RunRules, EpochsBeginSlowly) {
   EXPECT_EQ(code_of(run_of(10, 5), edges), ReasonCode::epoch_edge);
   EXPECT_NE(code_of(run_of(10, 5), [](Figures& f) { f.kinds.edge_ns = 0.9 * f.call_ns; }), ReasonCode::epoch_edge)
       << "no epoch ended";
+  const auto gain_of_one = [&](Figures figures) {
+    edges(figures);
+    return judge(figures).changes.empty() ? 1 : judge(figures).changes[0].gain;
+  };
+  EXPECT_NEAR(gain_of_one(run_of(10, 5)), 30.0 / 21, 0.01);
+  EXPECT_EQ(gain_of_one(run_of(10, 60)), 1) << "the processors make no more, whatever the epochs are";
 }
 
 TEST(RunRules, ThereIsNoMemoryForMore) {

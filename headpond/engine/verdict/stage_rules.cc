@@ -112,6 +112,12 @@ Holds user_lock_in_part(const Question& q) {
 
 namespace {
 
+// The longest part on one thread at a time of the other stages, in seconds a step.
+double serial_of_others(const Question& q) {
+  const double own = seconds(q.figures.per_step(q.limiting->totals.open.cpu_ns + q.limiting->totals.open.blocked_ns));
+  return own >= q.model.serial ? q.model.next_serial : q.model.serial;
+}
+
 std::optional<double> serial_busy(const Question& q) {
   constexpr double kBusy = 0.9;
   if (q.limiting == nullptr) return std::nullopt;
@@ -128,15 +134,24 @@ Holds single_file(const Question& q) {
   const int shards = static_cast<int>(std::clamp(std::ceil(needed), 2.0, 64.0));
   return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}, {"files", 1, 0}},
                  .changes = {change(q, fmt::format("write the data into {} files (headpond convert)", shards), "shards",
-                                    fmt::format("{}", shards), [&](Model& m) { m.serial /= shards; })}};
+                                    fmt::format("{}", shards),
+                                    [&](Model& m) { m.serial = std::max(m.serial / shards, serial_of_others(q)); })}};
 }
 
 Holds serial_stage(const Question& q) {
   const auto busy = serial_busy(q);
   if (!busy) return std::nullopt;
-  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}},
-                 .changes = {change(q, "move the work into a map after it, or use a source with positions", "", "",
-                                    [](Model& m) { m.serial = 0; })}};
+  const TaskTimes& open = q.limiting->totals.open;
+  const bool is_python = open.lock_ns > 0;  // To take the interpreter's lock takes a little time in any case.
+  const char* const what = is_python ? "move the work into a map after it: what releases the interpreter's lock gains"
+                                     : "move the work into a map after it, or use a source with positions";
+  const auto moved_but = [&](double one_at_a_time) {
+    return change(q, what, "", "", [&](Model& m) { m.serial = std::max(serial_of_others(q), one_at_a_time); });
+  };
+  Finding finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}},
+                  .changes = {moved_but(0)}};
+  if (is_python) finding.sure_gain = moved_but(seconds(q.figures.per_step(open.cpu_ns))).gain;
+  return finding;
 }
 
 Holds slow_batch_function(const Question& q) {
@@ -175,7 +190,8 @@ Holds window_too_small(const Question& q) {
     best = ahead;
     gain = now;
   }
-  if (best > f.run_ahead) finding.changes.push_back({"prepare more ahead", "run_ahead", fmt::format("{}", best), gain});
+  if (best <= f.run_ahead) return std::nullopt;  // Not the ceiling limits how far ahead it is.
+  finding.changes.push_back({"prepare more ahead", "run_ahead", fmt::format("{}", best), gain});
   return finding;
 }
 
@@ -204,6 +220,24 @@ Holds bandwidth_bound(const Question& q) {
   return finding;
 }
 
+namespace {
+
+// The Loader starts I/O threads as it needs them, up to io_threads, for a function that waits. Where that was neither
+// declared nor noticed, compute threads wait in it.
+Change more_calls(const Question& q, double calls) {
+  const Figures& f = q.figures;
+  const char* const what = "let more calls wait at once";
+  const auto with = [&](const char* setting, const std::string& value, double at_once) {
+    return change(q, what, setting, value, [at_once](Model& m) { m.may_block = at_once; });
+  };
+  if (!q.limiting->is_blocking) return with("blocking", "true", std::min<double>(calls, std::max(f.io_ceiling, 1)));
+  if (q.limiting->is_capped && f.io_ceiling > f.io_threads)
+    return with("run_ahead", fmt::format("{}", 2 * std::max<int64_t>(f.run_ahead, 1)), 2 * q.model.may_block);
+  return with("io_threads", fmt::format("{:.0f}", calls), calls > f.io_ceiling ? calls : q.model.may_block);
+}
+
+}  // namespace
+
 Holds latency_bound(const Question& q) {
   constexpr double kBlocked = 0.5;
   if (q.limiting == nullptr) return std::nullopt;
@@ -214,11 +248,7 @@ Holds latency_bound(const Question& q) {
   Finding finding{.evidence = {{"share of tasks that is blocked", blocked, kBlocked}, {"tasks at once", inside, 0}}};
   const double enough = std::ceil(q.model.blocked / std::max({q.model.program, q.model.serial, 1e-6}));
   const double calls = std::clamp(enough, q.model.may_block + 1, std::max(kMostIoThreads, q.model.may_block + 1));
-  const bool is_capped = q.limiting->is_capped && q.figures.io_ceiling > q.figures.io_threads;
-  const char* const setting = is_capped ? "run_ahead" : "io_threads";
-  const double value = is_capped ? static_cast<double>(2 * std::max<int64_t>(q.figures.run_ahead, 1)) : calls;
-  finding.changes.push_back(change(q, "let more calls wait at once", setting, fmt::format("{:.0f}", value),
-                                   [&](Model& m) { m.may_block = is_capped ? 2 * m.may_block : calls; }));
+  finding.changes.push_back(more_calls(q, calls));
   return finding;
 }
 

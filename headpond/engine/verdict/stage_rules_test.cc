@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "headpond/engine/verdict/figures_test_internal.h"
@@ -118,6 +119,34 @@ TEST(StageRules, OneThreadAtATime) {
       << "half of the time it has nothing to do";
 }
 
+TEST(StageRules, TheNextPartOnOneThreadLimitsWhatAChangeGains) {
+  Figures two = serial_run();
+  TaskTimes& open = two.stages[0].totals.open;
+  open.blocked_ns = std::exchange(open.cpu_ns, 0);
+  EXPECT_NEAR(judge(two).changes.at(0).gain, 3, 0.01) << "control: only the program's own step remains";
+  two.stages.push_back(two.stages[0]);
+  two.stages[1].totals.starved_ns = 0;
+  two.stages[1].totals.open.wall_ns = two.stages[1].totals.open.blocked_ns = 400 * 50 * kMsNs;
+  EXPECT_EQ(code_of(two), ReasonCode::serial_stage);
+  const Verdict verdict = judge(two);
+  EXPECT_NEAR(verdict.changes.at(0).gain, 60.0 / 50, 0.01);
+  EXPECT_THAT(verdict.findings, testing::Contains(testing::HasSubstr("another part on one thread at a time 50 ms")));
+  two.stages[0].has_one_file = true;
+  EXPECT_NEAR(judge(two).changes.at(0).gain, 60.0 / 50, 0.01);
+}
+
+TEST(StageRules, WhatComputesUnderTheInterpretersLockMayGainNothingInAMap) {
+  Figures python = serial_run();
+  python.stages[0].totals.open.lock_ns = 1;
+  const Verdict verdict = judge(python);
+  EXPECT_THAT(verdict.changes.at(0).what, testing::HasSubstr("interpreter's lock"));
+  EXPECT_EQ(verdict.changes[0].low, 1);
+  EXPECT_GT(judge(serial_run()).changes.at(0).low, 1.5) << "control";
+  python.stages[0].totals.open.cpu_ns /= 3;
+  python.stages[0].totals.open.blocked_ns = 400 * 40 * kMsNs;
+  EXPECT_GT(judge(python).changes.at(0).low, 1.5) << "what sleeps does so beside others";
+}
+
 TEST(StageRules, AFunctionOfBatchesTakesTheTime) {
   Figures figures = run_of(10, 60);
   figures.stages[0].is_above_batch = true;
@@ -158,6 +187,13 @@ TEST(StageRules, CallsThatWaitNeedMoreAtOnce) {
   EXPECT_EQ(code_of(figures), ReasonCode::latency_bound);
   EXPECT_EQ(setting_of(figures), "io_threads=9");
   EXPECT_NEAR(judge(figures).changes[0].gain, 4, 0.01);
+  figures.stages[0].is_blocking = false;
+  figures.io_threads = 0;
+  figures.io_ceiling = 256;
+  EXPECT_EQ(setting_of(figures), "blocking=true") << "compute threads wait";
+  EXPECT_NEAR(judge(figures).changes[0].gain, 4, 0.01);
+  EXPECT_EQ(setting_of(figures, [](Figures& f) { f.stages[0].is_blocking = true; }), "none")
+      << "more I/O threads may be started, and the Loader does so if it helps";
 }
 
 TEST(StageRules, TheProcessorsAreBusy) {
