@@ -6,7 +6,7 @@
 #include <array>
 #include <cmath>
 
-#include "headpond/engine/verdict/rules_internal.h"
+#include "headpond/engine/verdict/rule_parts_internal.h"
 
 namespace headpond::internal {
 namespace {
@@ -141,6 +141,12 @@ bool step_limits(const Model& m) {
   return m.program * idle_program.rate() >= 1;
 }
 
+// The time in which threads wait for a processor accounts for what the model makes too much of.
+bool by_others_alone(const Question& q) {
+  const double queue = std::max(rule::queue_share(q.figures), q.figures.program_queue_share);
+  return q.model.rate() * (1 - std::clamp(queue, 0.0, 1.0)) <= 1.25 * measured_rate(q.figures);
+}
+
 std::string in_one_sentence(const Rule& rule, const Finding& found, const Question& q) {
   std::string text = fmt::format("besides: {}, {}", to_string(rule.code), in_words(rule.code));
   if (names_a_stage(rule.code) && q.limiting != nullptr) {
@@ -159,7 +165,7 @@ std::string what_else_holds(std::span<const Rule> later, const Question& q) {
     const auto found = rule.holds(q);
     if (!found) continue;
     if (rule.code == ReasonCode::none) return q.limiting != nullptr ? "besides: " + found->findings.back() : "";
-    if (rule.sureness == Sureness::by_model && step_limits(q.model)) {
+    if (rule.sureness == Sureness::by_model && step_limits(q.model) && by_others_alone(q)) {
       return "without them the program would hardly wait: its own step takes longer";
     }
     return in_one_sentence(rule, *found, q);

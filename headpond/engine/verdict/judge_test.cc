@@ -123,6 +123,9 @@ TEST(Judge, WithoutOthersTheStepMayBeWhatTakesLongest) {
   const Verdict verdict = judge(among_others(delayed));
   EXPECT_EQ(verdict.code, ReasonCode::machine_busy);
   EXPECT_THAT(verdict.findings.at(1), testing::HasSubstr("the program would hardly wait"));
+  open.queue_ns /= 10;
+  EXPECT_THAT(judge(among_others(delayed)).findings.at(1), testing::HasSubstr("besides: serial_stage"))
+      << "control: others are not what it waits for";
 }
 
 TEST(Judge, TellsNoChangeBelowFivePercent) {
