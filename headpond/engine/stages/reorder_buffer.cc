@@ -509,6 +509,18 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
   error ? item_lost(task, std::move(error)) : item_ready(*task.item, now_ns());
 }
 
+// When an item was asked for: before its input could give it, if that took long. So the stage runs as far ahead as
+// waits for its input need.
+int64_t ReorderBuffer::asked_for_it(Got got, int64_t now_ns) {
+  constexpr int64_t kLongNs = 1'000'000;
+  if (got == Got::pending) {
+    if (stalled_ns_ == 0) stalled_ns_ = now_ns;
+    return now_ns;
+  }
+  const int64_t stalled_ns = std::exchange(stalled_ns_, 0);
+  return stalled_ns > 0 && now_ns - stalled_ns > kLongNs ? stalled_ns : now_ns;
+}
+
 void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, const TaskRun& run,
                                 uint64_t progress_before) {
   opening_ = false;
@@ -516,6 +528,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   const bool has_none = got == Got::end || is_lost_;
   ended_ = has_none || (item && item->is_last);
   stalled_at_ = got == Got::pending ? progress_before : UINT64_MAX;
+  const int64_t asked_ns = asked_for_it(got, run.ended_ns - run.elapsed_ns);
   const bool awaited = items_.empty() ? has_none : items_.front()->broken && items_.front()->ready;
   if (awaited) host_.made_progress();
   if (got != Got::value || closed_ || is_lost_) return;
@@ -524,7 +537,7 @@ void ReorderBuffer::item_opened(const Task& task, const std::shared_ptr<WorkItem
   items_.push_back(item);                                            // Before anything is counted: it may throw.
   costs_.add_opened(item->elements, run.elapsed_ns);
   item->ordinal = opened_++;
-  item->begun_ns = run.ended_ns - run.elapsed_ns;
+  item->begun_ns = asked_ns;
   item->reserved = item->has_memory ? 0 : std::max(bytes_of_item(task.count), int64_t{0});
   host_.memory.reserve(item->reserved);
   unclaimed_rows_ += item->size;

@@ -56,6 +56,7 @@ class ReorderBuffer : public ItemMaker {
 
   // ---- What a thread has done; run() calls these.
   /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.
+  int64_t asked_for_it(Got got, int64_t now_ns) HEADPOND_REQUIRES(engine_state);
   void item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, const TaskRun& run,
                    uint64_t progress_before) HEADPOND_REQUIRES(engine_state);
   /// It has made rows. Returns true iff the item is to be assembled now.
@@ -127,6 +128,7 @@ class ReorderBuffer : public ItemMaker {
   bool closed_ HEADPOND_GUARDED_BY(engine_state) = false;
   // Consumer::progress() when there was nothing to open an item with.
   uint64_t stalled_at_ HEADPOND_GUARDED_BY(engine_state) = UINT64_MAX;
+  int64_t stalled_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;     // Since when the input has nothing; 0: it has.
   int64_t opening_bytes_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Reserved for the item that is being opened.
   int64_t opened_ HEADPOND_GUARDED_BY(engine_state) = 0, taken_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Items.
   int64_t ahead_ HEADPOND_GUARDED_BY(engine_state) = 0;        // counted() of items_.
