@@ -89,8 +89,8 @@ std::string line_of(const PipelineRecord& pipeline);
 std::string end_line();
 
 /// Reads `folder`/run.jsonl; of several runs in it the last one. NotFound without one; DataLoss, with the line's
-/// number, for a line that is none of the above. A last line without its end, as a killed run leaves it, is passed
-/// over; members that are not known are too.
+/// number and the member that cannot be read, for a line that is none of the above. A last line without its end, as a
+/// killed run leaves it, is passed over; members that are not known are too.
 Result<RunRecord> read_run(const std::string& folder);
 
 /// The point with the largest `pss`, and the last point that has one. Null if there is none.
