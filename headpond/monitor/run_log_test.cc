@@ -209,6 +209,51 @@ TEST_F(RunLogTest, ARunThatBeginsAfterItsOnlyPointHasAPointOfItsOwn) {
   EXPECT_TRUE(is_accepted("check_events.py", " --require 'op/*/parallelism'"));
 }
 
+TEST_F(RunLogTest, APointAtTheEndThatComesTooSoonHasTheRatesOfTheOneBefore) {
+  auto log = open({.sample_every = 1ms, .write_every = 4s});
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader, "train");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  std::this_thread::sleep_for(2100ms);
+  const FIFOQueue queue({.capacity = 8, .dtypes = {i64}, .name = "input"});
+  const RunLog::Watch of_queue = log->watch(queue);  // Has a point at once.
+  while (record().points.empty()) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(int64_t{1})}}));
+  for (int i = 0; i < 4; ++i) const auto step = log->step();
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  ASSERT_EQ(run.points.size(), 2U);
+  const RunPoint &before = run.points[0], &last = run.points[1];
+  ASSERT_LT(last.seconds - before.seconds, 2) << "control";
+  EXPECT_EQ(last.own_cpus, before.own_cpus);
+  EXPECT_EQ(last.other_cpus, before.other_cpus);
+  ASSERT_EQ(last.pipelines.size(), 1U);
+  EXPECT_EQ(last.pipelines[0].wait_share, before.pipelines.at(0).wait_share);
+  EXPECT_GT(before.pipelines[0].wait_share, 0) << "control";
+  EXPECT_EQ(last.hand_offs.at(0).figures.size, 1) << "that is no rate";
+  EXPECT_EQ(last.step, 4);
+  const std::string events = content(std::filesystem::path(log->files().events).filename());
+  EXPECT_EQ(test::times_in(events, "global_step/sec"), 1U);
+  EXPECT_EQ(test::times_in(events, "pipeline/train/starved_fraction"), 1U);
+}
+
+TEST_F(RunLogTest, AShortRunHasItsPipelineInItsOnlyPoint) {
+  auto log = open({.sample_every = 1ms, .write_every = 60s});
+  {
+    Loader loader(numbers(), {.threads = 1});
+    const RunLog::Watch watched = log->watch(loader, "train");
+    while (loader.next()) {
+    }
+  }
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  ASSERT_EQ(run.points.size(), 1U);
+  ASSERT_EQ(run.points[0].pipelines.size(), 1U) << "though it was not watched any more";
+  EXPECT_EQ(run.points[0].pipelines[0].name, "train");
+  EXPECT_GT(run.points[0].pipelines[0].wait_share, 0);
+  if (run.points[0].seconds < 0.1) EXPECT_EQ(run.points[0].own_cpus, 0) << "the system cannot tell";
+}
+
 TEST_F(RunLogTest, WithoutAReportThereIsNone) {
   ASSERT_TRUE(open({.report = false})->close());
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/report.html"));

@@ -46,12 +46,16 @@ struct QueueRecord {
   QueueFigures figures = {};
 };
 
+/// The last point of a run is taken at its end. If that is too soon for rates of its own (less than half of write_every
+/// after the point before), it has the shares and the processors of the point before.
 struct RunPoint {
   double seconds = 0;  ///< Since the run's start.
   int64_t step = 0;
-  double own_cpus = 0;    ///< Processors' worth that this process used since the point before.
+  /// Processors' worth that this process used since the point before; 0 in the first point of a run shorter than 0.1 s.
+  double own_cpus = 0;
   double other_cpus = 0;  ///< The same of other processes.
   int64_t rss = 0;
+  /// Those that are watched, and those whose watch ended before they were in any point.
   std::vector<PipelinePoint> pipelines = {};
   std::vector<QueuePoint> queues = {};
   int64_t pss = 0;                      ///< Proportional set size, about each five seconds; else 0.
