@@ -587,7 +587,7 @@ Verdict RunLog::diagnose() const {
 
 Result<std::vector<ProfileRow>> RunLog::profile(const ProfileOptions& options) const {
   const std::vector<PipelineRecord> all = pipelines();
-  const PipelineRecord* const most = most_waited_for(all);
+  const PipelineRecord* const most = most_waited_for_with_profile(all);
   return profile_of(most != nullptr ? most->loader : LoaderStats(), options);
 }
 

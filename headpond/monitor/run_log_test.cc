@@ -372,6 +372,21 @@ TEST_F(RunLogTest, HasTheProfileOfItsLoaderAndWhatThreadsTook) {
   EXPECT_THAT(names, testing::Contains("headpond/"));
 }
 
+TEST_F(RunLogTest, TheProfileIsThatOfALoaderAlsoWhereTheProgramWaitedMoreForSomethingElse) {
+  auto log = open();
+  const RunLog::Watch account =
+      log->watch(PipelineSource{.name = "account",
+                                .totals = [] { return PipelineTotals{.calls = 9, .wait_ns = int64_t{1} << 60}; },
+                                .verdict = [] { return Verdict{.code = ReasonCode::device_bound}; }});
+  EXPECT_TRUE(log->profile()->empty());
+  Loader loader(numbers(), {.threads = 1, .consumer_helps = false});
+  const RunLog::Watch watched = log->watch(loader, "train");
+  while (loader.next()) {
+  }
+  EXPECT_EQ(log->profile({.view = ProfileView::stage})->size(), 1U);
+  EXPECT_EQ(log->diagnose().code, ReasonCode::device_bound) << "control";
+}
+
 // Between two points of the charts, and in the timeline at each sample.
 TEST_F(RunLogTest, SeesThreadsThatEndBeforeTheNextPoint) {
   auto log = open({.sample_every = 20ms, .write_every = 60s});

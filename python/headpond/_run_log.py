@@ -101,7 +101,7 @@ class RunLog(_core.RunLog):
         return super().diagnose()
 
     def profile(self, view: str = "op", order_by: str = "self") -> list[dict[str, Any]]:
-        """The profile of the same pipeline, as Loader.profile() has it; empty if it is no Loader."""
+        """The profile of the Loader that it waited for longest, as Loader.profile() has it; empty if none is watched."""
         from ._loader import profile_arguments
         return cast("list[dict[str, Any]]", json.loads(self.profile_json(*profile_arguments(view, order_by))))
 

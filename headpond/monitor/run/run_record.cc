@@ -211,6 +211,17 @@ bool has_verdict(const PipelineRecord& pipeline) {
   return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
 }
 
+bool has_profile(const PipelineRecord& pipeline) {
+  return !pipeline.loader.stages.empty() || !pipeline.loader.memory.empty();
+}
+
+const PipelineRecord* most_waited_for_with_profile(const std::vector<PipelineRecord>& pipelines) {
+  const auto rank = [](const PipelineRecord& one) { return std::tuple(has_profile(one), one.wait_ns); };
+  const auto most = std::max_element(pipelines.begin(), pipelines.end(),
+                                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return most == pipelines.end() || !has_profile(*most) ? nullptr : &*most;
+}
+
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {
   const auto rank = [](const PipelineRecord& one) {
     return std::tuple(one.verdict.code != ReasonCode::none, one.wait_ns);

@@ -110,4 +110,9 @@ bool has_verdict(const PipelineRecord& pipeline);
 /// The pipeline for which the program waited most, one with a reason before one without; null if there is none.
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines);
 
+/// Whether profile_of() has rows of it: it is a Loader that has begun.
+bool has_profile(const PipelineRecord& pipeline);
+/// Of those that have a profile the one for which the program waited longest; null if there is none.
+const PipelineRecord* most_waited_for_with_profile(const std::vector<PipelineRecord>& pipelines);
+
 }  // namespace headpond

@@ -192,6 +192,16 @@ TEST(Points, TheMemoryIsLookedAtInSomeOfThem) {
   EXPECT_EQ(last_looked_at(run), &run.points[3]);
 }
 
+TEST(MostWaitedFor, OfThoseWithAProfileTheWaitCounts) {
+  std::vector<PipelineRecord> all = {record_of("account", ReasonCode::device_bound, 9),
+                                     record_of("a", ReasonCode::cpu_bound, 1), record_of("b", ReasonCode::none, 3)};
+  EXPECT_EQ(most_waited_for_with_profile(all), nullptr);
+  all[1].loader.stages.emplace_back();
+  all[2].loader.stages.emplace_back();
+  EXPECT_EQ(most_waited_for_with_profile(all), &all[2]);
+  EXPECT_EQ(most_waited_for_with_profile({}), nullptr);
+}
+
 TEST(MostWaitedFor, AReasonComesFirstThenTheWait) {
   const std::vector<PipelineRecord> all = {record_of("a", ReasonCode::none, 9), record_of("b", ReasonCode::startup, 1),
                                            record_of("c", ReasonCode::cpu_bound, 2)};
