@@ -109,6 +109,7 @@ class RunLog::State {
   void next_step() { trace_->step_is(steps_.fetch_add(1, std::memory_order_relaxed) + 1); }
   int64_t own_step() const { return std::max(steps_.load(std::memory_order_relaxed), step_now()); }
   EventWriter* events() const { return events_.get(); }
+  Result<std::vector<trace::ThreadEvents>> timeline() const { return trace_->so_far(); }
   RunFiles files() const { return {folder_, events_ ? events_->path() : "", trace_ ? trace_->path() : ""}; }
   Result<void> close();
 
@@ -577,7 +578,11 @@ Result<void> RunLog::text(std::string_view tag, std::string_view markdown) {
 
 EventWriter* RunLog::events() const { return state_->events(); }
 
-Result<TimelineReport> RunLog::write_timeline(const std::string& path) const { return headpond::write_timeline(path); }
+Result<TimelineReport> RunLog::write_timeline(const std::string& path) const {
+  const auto events = state_->timeline();
+  if (!events) return fail(events.error());
+  return headpond::write_timeline(path, *events);
+}
 
 Verdict RunLog::diagnose() const {
   const std::vector<PipelineRecord> all = pipelines();

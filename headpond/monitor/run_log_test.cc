@@ -601,6 +601,30 @@ TEST_F(RunLogTest, TheLogThatWasOpenedLastHasTheTrace) {
   EXPECT_EQ(second->files().timeline, folder_ + "/second/timeline.json");
 }
 
+// The process's trace may still hold spans of a log before it.
+TEST_F(RunLogTest, ALogThatRecordsNoTimelineWritesNone) {
+  const std::string path = testing::TempDir() + "headpond_timeline_" + std::to_string(now_ns()) + ".json";
+  const auto refused = [&](const RunLog& log) {
+    const auto written = log.write_timeline(path);
+    if (written) return std::string("written");
+    EXPECT_EQ(written.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    return written.error().message();
+  };
+  auto first = open();
+  { const auto step = first->step(); }
+  ASSERT_TRUE(first->write_timeline(path)) << "control";
+  std::filesystem::remove(path);
+  const auto later = RunLog::open(folder_ + "/later").value();
+  EXPECT_THAT(refused(*first), HasSubstr("opened later"));
+  EXPECT_EQ(later->write_timeline(path).value().spans, 0) << "the span is the first log's";
+  std::filesystem::remove(path);
+  ASSERT_TRUE(later->close());
+  EXPECT_THAT(refused(*later), HasSubstr("it was closed"));
+  EXPECT_THAT(refused(*open({.trace = {.is_on = false}})), HasSubstr("opened without a trace"));
+  EXPECT_THAT(refused(*RunLog::open("").value()), HasSubstr("it has no folder"));
+}
+
 TEST_F(RunLogTest, AKilledRunCanBeRead) {
   auto log = open();
   Loader loader(numbers(), {.threads = 1});
