@@ -121,8 +121,8 @@ def test_the_timeline_of_chosen_steps_and_of_a_signal(tmp_path):
                     return
 
         step_until_there_is("timeline-3.json")
-        os.kill(os.getpid(), signal.SIGUSR2)
         before = set(tmp_path.glob("timeline-*.json"))
+        os.kill(os.getpid(), signal.SIGUSR2)
         while set(tmp_path.glob("timeline-*.json")) == before:
             loader.next()
     steps = [event["args"]["step"] for event in json.loads((tmp_path / "timeline-3.json").read_text())["traceEvents"] if event.get("name") == "step"]
