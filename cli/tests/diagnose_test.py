@@ -185,6 +185,34 @@ class Profile(PlanCase):
         self.assertEqual(written["memory"][-1]["who"], "outside")
         self.assertIn("Who holds the memory", (self.folder / "files" / "report.html").read_text())
 
+    def run_of(self, *pipelines):
+        (self.folder / "files").mkdir(exist_ok=True)
+        lines = [{"run": {}}, *({"pipeline": pipeline} for pipeline in pipelines), {"end": {}}]
+        (self.folder / "files/run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    @staticmethod
+    def loader(name, wait_ns, *operators):
+        stage = {"name": "|".join(op for op, _ in operators), "totals": {"make": {"wall_ns": 3e6}, "elements": 9},
+                 "operators": [{"op": op, "title": title, "ns": 1000} for op, title in operators]}
+        return {"name": name, "wait_ns": wait_ns, "loader": {"stages": [stage]}}
+
+    def test_of_a_run_the_loader_that_it_waited_for_most_is_shown(self):
+        account = {"name": "account", "wait_ns": 9e9, "verdict": {"reason_code": "device_bound"}}
+        self.run_of(self.loader("a", 1e9, ("range", "")), account, self.loader("b", 2e9, ("count", "")))
+        found = self.profile("--run", "files")
+        self.assertEqual((found["name"], [row["name"] for row in found["rows"]]), ("b", ["count"]))
+        self.assertIn("the profile of b:\n", self.expect(0, "profile", "--run", "files").stdout)
+        self.assertIn("device_bound", self.expect(0, "diagnose", "--run", "files").stdout, "the verdict is that of all")
+        self.run_of(account)
+        self.assertIn("is a Loader", self.expect(1, "profile", "--run", "files").stderr)
+
+    def test_operators_of_one_kind_are_told_apart_by_their_titles(self):
+        self.run_of(self.loader("", 1, ("range", "range(9)"), ("map", "map(a)"), ("map", "map(b)")))
+        lines = self.expect(0, "profile", "--run", "files", "--view", "scope").stdout.splitlines()
+        self.assertEqual([line.split()[0] for line in lines], ["name", "range", "map(a)", "map(b)", "all"])
+        lines = self.expect(0, "profile", "--run", "files", "--view", "op").stdout.splitlines()
+        self.assertEqual(sorted(line.split()[0] for line in lines), ["all", "map", "name", "range"], "all of a kind together")
+
     def test_what_cannot_be_profiled_is_refused(self):
         self.expect(2, "profile")
         self.expect(2, "profile", "plan.toml", "--run", "files")

@@ -4,6 +4,7 @@
 
   top_test.py PROGRAM Top
 """
+import json
 import os
 import re
 import signal
@@ -26,6 +27,29 @@ class Top(PlanCase):
         found = self.json_of(self.expect(0, "top", "files", "--once", "--json").stdout, "headpond.top/1")
         self.expect_members(found, "ended", "point", "pipelines", "memory", "idle_pss")
         self.expect_members(found["point"], "seconds", "step", "rss", "pipelines")
+
+    def run_of(self, *lines):
+        (self.folder / "files").mkdir(exist_ok=True)
+        (self.folder / "files/run.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    def test_of_a_run_that_has_ended_the_last_moment_with_a_pipeline_is_shown(self):
+        point = {"seconds": 7.25, "step": 9, "pipelines": [{"name": "", "wait_share": 0.25, "ready": -1}]}
+        last = {"seconds": 99, "step": 10, "pipelines": []}
+        self.run_of({"run": {}}, {"point": point}, {"point": last}, {"end": {}})
+        said = self.expect(0, "top", "files", "--once").stdout
+        self.assertIn("7 s, step 9:", said)
+        self.assertIn("\n  waiting 25 %", said)
+        self.assertEqual(self.json_of(self.expect(0, "top", "files", "--json").stdout, "headpond.top/1")["point"]["seconds"], 7.25)
+        self.run_of({"run": {}}, {"point": point}, {"point": last})
+        self.assertIn("99 s, step 10:", self.expect(0, "top", "files", "--once").stdout, "it goes on")
+        self.run_of({"run": {}}, {"point": last}, {"end": {}})
+        self.assertIn("99 s, step 10:", self.expect(0, "top", "files", "--once").stdout, "there is no other")
+
+    def test_of_several_pipelines_the_one_without_a_name_is_called_so(self):
+        pipelines = [{"name": "train", "wait_share": 0.5, "ready": -1}, {"name": "", "wait_share": 0.25, "ready": -1}]
+        self.run_of({"run": {}}, {"point": {"pipelines": pipelines}}, {"end": {}})
+        said = self.expect(0, "top", "files", "--once").stdout
+        self.assertIn("\n  train: waiting 50 %\n  (no name): waiting 25 %\n", said)
 
     def test_a_run_that_was_killed_has_an_end(self):
         self.expect(0, "run", "plan.toml", "--logdir", "files")

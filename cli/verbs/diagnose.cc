@@ -26,7 +26,7 @@ void declare(Flags& flags, DiagnoseFlags& to) {
 }
 
 Result<Report> run(Session& session, const DiagnoseFlags& flags) {
-  const auto taken = taken_or_of_run(session, "diagnose", flags.take, flags.run);
+  const auto taken = taken_or_of_run(session, "diagnose", flags.take, flags.run, most_waited_for);
   if (!taken) return fail(taken.error());
   const Verdict& verdict = taken->verdict;
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");

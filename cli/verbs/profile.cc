@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
 
 #include "cli/session.h"
@@ -41,21 +42,31 @@ size_t place_of(const std::vector<std::string>& words, const std::string& word) 
   return static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin());
 }
 
+// Operators of one kind have their titles instead, so that they can be told apart.
+std::vector<ProfileRow> told_apart(std::vector<ProfileRow> rows) {
+  std::map<std::string, int> uses;
+  for (const ProfileRow& row : rows) ++uses[row.name];
+  for (ProfileRow& row : rows) {
+    if (uses[row.name] > 1 && !row.title.empty()) row.name = row.title;
+  }
+  return rows;
+}
+
 Result<Report> run(Session& session, const ProfileFlags& flags) {
   ProfileOptions options = flags.options;
   options.view = std::array{ProfileView::op, ProfileView::scope, ProfileView::stage}[place_of(kViews, flags.view)];
   options.order_by = static_cast<ProfileOrder>(place_of(kOrders, flags.order_by));
   if (const auto check = profile_of({}, options); !check) throw Exception(check.error());
-  const auto taken = taken_or_of_run(session, "profile", flags.take, flags.run);
+  const auto taken = taken_or_of_run(session, "profile", flags.take, flags.run, most_waited_for_with_profile);
   if (!taken) return fail(taken.error());
   const LoaderStats& stats = taken->stats;
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
   const std::vector<ProfileRow> rows = profile_of(stats, options).value();
-  std::string text = to_string(rows);
+  std::string text = to_string(told_apart(rows));
   text.pop_back();
-  session.say(text);
-  return Report{.members = [rows, stats, view = flags.view](JsonWriter& json) {
-    json.member("view", view).key("rows");
+  session.say((taken->name.empty() ? "" : "the profile of " + taken->name + ":\n") + text);
+  return Report{.members = [rows, stats, name = taken->name, view = flags.view](JsonWriter& json) {
+    json.member("name", name).member("view", view).key("rows");
     write_profile(json, rows);
     json.member("threads", stats.threads).member("io_threads", stats.io_threads);
     double read = 0;

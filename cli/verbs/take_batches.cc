@@ -14,7 +14,6 @@
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/engine/loader.h"
-#include "headpond/monitor/run/run_record.h"
 #include "headpond/plan/plan_file.h"
 
 namespace headpond::cli {
@@ -102,17 +101,19 @@ Result<Taken> take_batches(Session& session, const std::string& verb, const Take
   return Taken{std::move(*verdict), loader.stats()};
 }
 
-Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags,
-                              const std::string& run) {
+Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags, const std::string& run,
+                              const PipelineRecord* (*choose)(const std::vector<PipelineRecord>&)) {
   if (run.empty()) return take_batches(session, verb, flags);
   if (!flags.files.empty()) {
     throw Exception(Error(ErrorKind::InvalidArgument, verb + " takes a pipeline file or --run DIR, not both"));
   }
   const auto record = read_run(run);
   if (!record) return fail(record.error());
-  const PipelineRecord* const most = most_waited_for(record->pipelines);
-  if (most != nullptr) return Taken{.verdict = most->verdict, .stats = most->loader};
-  return fail(ErrorKind::FailedPrecondition, run + ": the run watched no pipeline, or for less than a second");
+  const PipelineRecord* const chosen = choose(record->pipelines);
+  if (chosen != nullptr) return Taken{chosen->verdict, chosen->loader, chosen->name};
+  const char* const why = record->pipelines.empty() ? "the run watched no pipeline, or for less than a second"
+                                                    : "none of the pipelines that the run watched is a Loader";
+  return fail(ErrorKind::FailedPrecondition, fmt::format("{}: {}", run, why));
 }
 
 }  // namespace headpond::cli

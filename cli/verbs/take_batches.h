@@ -11,6 +11,7 @@
 #include "headpond/base/status.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/verdict/verdict.h"
+#include "headpond/monitor/run/run_record.h"
 
 namespace headpond::cli {
 
@@ -27,14 +28,15 @@ void declare_take(Flags& flags, TakeFlags& to);
 struct Taken {
   Verdict verdict;
   LoaderStats stats;
+  std::string name = "";  // Of the pipeline in its run.
 };
 /// Epoch after epoch, with a pause for each step, until the time is over, which also ends a wait, or the verdict is
 /// `stalled`. With --logdir the run is captured. `verb`: for errors of usage.
 Result<Taken> take_batches(Session& session, const std::string& verb, const TakeFlags& flags);
 
-/// The same; but unless `run` is empty, what the run that wrote its files to this folder says of the pipeline for which
-/// its program waited most. Throws Exception(InvalidArgument) if `flags` name a file too.
-Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags,
-                              const std::string& run);
+/// The same; but unless `run` is empty, what the run that wrote its files to this folder says of the pipeline that
+/// `choose` returns. FailedPrecondition if that is none. Throws Exception(InvalidArgument) if `flags` name a file too.
+Result<Taken> taken_or_of_run(Session& session, const std::string& verb, const TakeFlags& flags, const std::string& run,
+                              const PipelineRecord* (*choose)(const std::vector<PipelineRecord>&));
 
 }  // namespace headpond::cli

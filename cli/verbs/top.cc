@@ -56,9 +56,10 @@ Result<std::string> folder_of(const TopFlags& flags) {
   return is_number && !fs::exists(run) ? folder_of_process(run) : Result<std::string>(run);
 }
 
-std::string pipeline_text(const PipelinePoint& point, const RunRecord& run) {
-  std::string text =
-      fmt::format("  {}waiting {:.0f} %", point.name.empty() ? "" : point.name + ": ", 100 * point.wait_share);
+// Where there are several, one without a name is called so.
+std::string pipeline_text(const PipelinePoint& point, bool is_only, const RunRecord& run) {
+  const std::string name = !point.name.empty() ? point.name + ": " : is_only ? "" : "(no name): ";
+  std::string text = fmt::format("  {}waiting {:.0f} %", name, 100 * point.wait_share);
   if (point.ready >= 0) {
     text +=
         fmt::format(", {:.0f} batches ready, {:.1f} MB", point.ready, static_cast<double>(point.memory_bytes) * 1e-6);
@@ -87,13 +88,23 @@ std::string memory_text(const RunRecord& run) {
   return text;
 }
 
+// Null if there is none. Of a run that has ended the last one with a pipeline, if any has: programs often stop watching
+// before the run's end.
+const RunPoint* moment_of(const RunRecord& run) {
+  if (run.points.empty()) return nullptr;
+  const auto watching = std::find_if(run.points.rbegin(), run.points.rend(),
+                                     [](const RunPoint& point) { return !point.pipelines.empty(); });
+  return run.is_whole && watching != run.points.rend() ? &*watching : &run.points.back();
+}
+
 std::string moment_text(const RunRecord& run) {
-  if (run.points.empty()) return "nothing was sampled yet";
-  const RunPoint& point = run.points.back();
+  const RunPoint* const moment = moment_of(run);
+  if (moment == nullptr) return "nothing was sampled yet";
+  const RunPoint& point = *moment;
   std::string text =
       fmt::format("{:.0f} s, step {}: {:.2f} processors, others {:.2f}, {:.1f} MB resident", point.seconds, point.step,
                   point.own_cpus, point.other_cpus, static_cast<double>(point.rss) * 1e-6);
-  for (const PipelinePoint& one : point.pipelines) text += "\n" + pipeline_text(one, run);
+  for (const PipelinePoint& one : point.pipelines) text += "\n" + pipeline_text(one, point.pipelines.size() == 1, run);
   text += memory_text(run);
   for (const QueuePoint& one : point.queues) text += fmt::format("\n  {}: {:.2f}", one.tag, one.value);
   return text;
@@ -101,10 +112,11 @@ std::string moment_text(const RunRecord& run) {
 
 void write_members(JsonWriter& json, const RunRecord& run) {
   json.member("ended", run.is_whole).key("point");
-  if (run.points.empty()) {
+  const RunPoint* const moment = moment_of(run);
+  if (moment == nullptr) {
     json.value(nullptr);
   } else {
-    const std::string line = line_of(run.points.back());  // {"point":{...}} and its end.
+    const std::string line = line_of(*moment);  // {"point":{...}} and its end.
     constexpr size_t kHead = sizeof(R"({"point":)") - 1, kTail = 2;
     json.raw(std::string_view(line).substr(kHead, line.size() - kHead - kTail));
   }
@@ -140,12 +152,15 @@ bool is_killed(const RunRecord& run, const std::string& folder) {
 // What the run writes, each second.
 Result<RunRecord> follow_files(Session& session, const TopFlags& flags, const std::string& folder) {
   std::optional<RunRecord> seen;
+  std::string said;
   while (true) {
     auto now = read_run(folder);
     if (!now) return fail(now.error());
     const bool is_new = !seen || now->points.size() > seen->points.size();
     seen = std::move(*now);
-    if (is_new) session.say(moment_text(*seen));
+    std::string text = moment_text(*seen);
+    if (is_new && text != said) session.say(text);
+    said = std::move(text);
     if (flags.once || seen->is_whole || session.stop().stop_requested()) return std::move(*seen);
     if (is_killed(*seen, folder)) {
       session.say("the run was killed");

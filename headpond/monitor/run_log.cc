@@ -34,7 +34,8 @@ namespace {
 constexpr trace::ArgNames kStepArgs{{"step"}};
 constexpr trace::ArgNames kVerdictArgs{{"code", "step"}, true};
 constexpr int64_t kBetweenRecordsNs = 10'000'000'000;
-constexpr int64_t kBetweenLooksNs = 5'000'000'000;  // At the memory: 1 ms for each gigabyte.
+constexpr int64_t kLeastProcessorsNs = 100'000'000;  // The system counts in ticks of up to 10 ms.
+constexpr int64_t kBetweenLooksNs = 5'000'000'000;   // At the memory: 1 ms for each gigabyte.
 
 RunMachine this_machine(const MemoryInfo& idle) {
   const std::time_t now = std::time(nullptr);
@@ -108,6 +109,7 @@ class RunLog::State {
   void next_step() { trace_->step_is(steps_.fetch_add(1, std::memory_order_relaxed) + 1); }
   int64_t own_step() const { return std::max(steps_.load(std::memory_order_relaxed), step_now()); }
   EventWriter* events() const { return events_.get(); }
+  Result<std::vector<trace::ThreadEvents>> timeline() const { return trace_->so_far(); }
   RunFiles files() const { return {folder_, events_ ? events_->path() : "", trace_ ? trace_->path() : ""}; }
   Result<void> close();
 
@@ -121,7 +123,11 @@ class RunLog::State {
   void trace_machine();
   void on_points(std::vector<Scalar> points, int64_t now, bool last) HEADPOND_EXCLUDES(mu_);
   int64_t find_step() HEADPOND_REQUIRES(mu_);
-  RunPoint sample(std::vector<Scalar>& points, int64_t now) HEADPOND_REQUIRES(mu_);
+  int64_t least_ns() const {  // Between two points with rates.
+    return std::chrono::nanoseconds(std::max(options_.write_every, options_.sample_every)).count() / 2;
+  }
+  RunPoint sample(std::vector<Scalar>& points, int64_t now, bool is_short) HEADPOND_REQUIRES(mu_);
+  void look_at_processors(RunPoint& point, bool is_short) HEADPOND_REQUIRES(mu_);
   void look_at_memory(RunPoint& point, int64_t now) HEADPOND_REQUIRES(mu_);
   void write_points(const std::vector<Scalar>& points) HEADPOND_REQUIRES(mu_);
   void write_steps(internal::PipelineWatch& watched) HEADPOND_REQUIRES(mu_);
@@ -159,12 +165,14 @@ class RunLog::State {
   std::map<int64_t, QueueMonitor::Handle> queues_ HEADPOND_GUARDED_BY(mu_);
   std::map<int64_t, QueueSource> queue_sources_ HEADPOND_GUARDED_BY(mu_);  // Of queues.
   std::vector<QueueRecord> ended_queues_ HEADPOND_GUARDED_BY(mu_);         // Since the last point.
+  std::vector<PipelinePoint> ended_pipelines_ HEADPOND_GUARDED_BY(mu_);    // Likewise, those that had no point.
   std::map<std::string, ReasonCode> told_ HEADPOND_GUARDED_BY(mu_);        // By name.
   PipelineRates step_rates_ HEADPOND_GUARDED_BY(mu_);
   CpuSample cpu_ HEADPOND_GUARDED_BY(mu_) = sample_cpu();
   int64_t next_id_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t points_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t rated_ns_ HEADPOND_GUARDED_BY(mu_) = start_ns_;
+  RunPoint before_ HEADPOND_GUARDED_BY(mu_);  // The last point.
   int64_t recorded_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
   int64_t looked_ns_ HEADPOND_GUARDED_BY(mu_) = 0;
   RunPoint looked_at_ HEADPOND_GUARDED_BY(mu_);  // The last one with the memory.
@@ -244,7 +252,7 @@ void RunLog::State::end(int64_t id) {
   if (const auto found = pipelines_.find(id); found != pipelines_.end() && !found->second.has_ended()) {
     internal::PipelineWatch& watched = found->second;
     std::vector<Scalar> points;
-    if (!watched.has_points()) (void)watched.sample(points, now_ns());
+    if (!watched.has_points()) ended_pipelines_.push_back(watched.sample(points, now_ns()));
     step_.store(find_step(), std::memory_order_relaxed);
     write_points(points);
     write_steps(watched);
@@ -282,28 +290,46 @@ int64_t RunLog::State::find_step() {
   return std::max(pipelines_.empty() && step == 0 ? points_ : step, step_now());
 }
 
-RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now) {
+// What is used since the point before; over a short time that is noise, and the point has the figures of the one
+// before.
+void RunLog::State::look_at_processors(RunPoint& point, bool is_short) {
+  point.own_cpus = before_.own_cpus;
+  point.other_cpus = before_.other_cpus;
+  point.stolen_cpus = before_.stolen_cpus;
+  point.throttled_cpus = before_.throttled_cpus;
+  const CpuSample cpu = sample_cpu();
+  const int64_t passed_ns = cpu.wall_ns - cpu_.wall_ns;
+  if (is_short || passed_ns < (points_ == 0 ? kLeastProcessorsNs : 1)) return;
+  const double passed = 1e-9 * static_cast<double>(passed_ns);
+  point.own_cpus = (cpu.own_s - cpu_.own_s) / passed;
+  point.other_cpus = other_cores(cpu_, cpu);
+  point.stolen_cpus = (cpu.stolen_s - cpu_.stolen_s) / passed;
+  point.throttled_cpus = (cpu.throttled_s - cpu_.throttled_s) / passed;
+  cpu_ = cpu;
+}
+
+// `is_short`: it is too near to the point before for rates of its own.
+RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now, bool is_short) {
   RunPoint point{.seconds = static_cast<double>(now - start_ns_) * 1e-9, .step = step_now()};
   for (const Scalar& queue : points) point.queues.push_back({queue.tag, queue.value});
   point.hand_offs = std::exchange(ended_queues_, {});
   for (const auto& [id, queue] : queue_sources_) {
     if (queue.figures) point.hand_offs.push_back({queue.name, queue.figures()});
   }
-  const CpuSample cpu = sample_cpu();
-  const double passed = std::max(1e-9 * static_cast<double>(cpu.wall_ns - cpu_.wall_ns), 1e-9);
-  point.own_cpus = (cpu.own_s - cpu_.own_s) / passed;
-  point.other_cpus = other_cores(cpu_, cpu);
-  point.stolen_cpus = (cpu.stolen_s - cpu_.stolen_s) / passed;
-  point.throttled_cpus = (cpu.throttled_s - cpu_.throttled_s) / passed;
+  look_at_processors(point, is_short);
   point.threads = threads_.uses();
   point.rss = resident_bytes();
-  cpu_ = cpu;
   for (auto& [id, watched] : pipelines_) {
     if (watched.has_ended()) continue;
-    point.pipelines.push_back(watched.sample(points, now));
+    const auto before = std::find_if(before_.pipelines.begin(), before_.pipelines.end(),
+                                     [&](const PipelinePoint& one) { return one.name == watched.name(); });
+    const bool keeps = is_short && before != before_.pipelines.end();
+    point.pipelines.push_back(keeps ? *before : watched.sample(points, now));
     write_steps(watched);
   }
   look_at_memory(point, now);
+  for (PipelinePoint& ended : std::exchange(ended_pipelines_, {})) point.pipelines.push_back(std::move(ended));
+  if (is_short) return point;
   for (Scalar& one : step_rates_.since_last({.steps = step_now()}, now)) points.push_back(std::move(one));
   return point;
 }
@@ -364,16 +390,18 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
 }
 
 // A rate over the short time since a queue came or went would be noise: such points have the queues' fullness alone.
+// The last one has all that is not a rate.
 void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last) {
   if (last) threads_.look();
   MutexLock lock(mu_);
   step_.store(find_step(), std::memory_order_relaxed);
-  const int64_t least = std::chrono::nanoseconds(options_.write_every).count() / 2;
-  if (now - rated_ns_ >= least || last) {
-    const RunPoint point = sample(points, now);
+  const bool is_short = now - rated_ns_ < least_ns();
+  if (!is_short || last) {
+    const RunPoint point = sample(points, now, is_short && points_ > 0);
     if (live_) live_->welcome([this]() HEADPOND_REQUIRES(mu_) { return greeting(); });
     write_line(line_of(point));
     rated_ns_ = now;
+    before_ = point;
     if (points_++ == 0 || now - recorded_ns_ >= kBetweenRecordsNs) {
       recorded_ns_ = now;
       for (auto& [id, watched] : pipelines_) {
@@ -550,7 +578,11 @@ Result<void> RunLog::text(std::string_view tag, std::string_view markdown) {
 
 EventWriter* RunLog::events() const { return state_->events(); }
 
-Result<TimelineReport> RunLog::write_timeline(const std::string& path) const { return headpond::write_timeline(path); }
+Result<TimelineReport> RunLog::write_timeline(const std::string& path) const {
+  const auto events = state_->timeline();
+  if (!events) return fail(events.error());
+  return headpond::write_timeline(path, *events);
+}
 
 Verdict RunLog::diagnose() const {
   const std::vector<PipelineRecord> all = pipelines();
@@ -560,7 +592,7 @@ Verdict RunLog::diagnose() const {
 
 Result<std::vector<ProfileRow>> RunLog::profile(const ProfileOptions& options) const {
   const std::vector<PipelineRecord> all = pipelines();
-  const PipelineRecord* const most = most_waited_for(all);
+  const PipelineRecord* const most = most_waited_for_with_profile(all);
   return profile_of(most != nullptr ? most->loader : LoaderStats(), options);
 }
 

@@ -131,11 +131,12 @@ class RunLog {
   /// For points at other steps; lives as long as this. Null without a folder.
   EventWriter* events() const;
 
-  /// The record so far; the run goes on.
+  /// The record so far; the run goes on. FailedPrecondition iff this log records no timeline: TraceOptions::is_on is
+  /// false, it has no folder, it was closed, or a log that was opened later has the trace.
   Result<TimelineReport> write_timeline(const std::string& path) const;
   /// The verdict of the pipeline for which the program waited most.
   Verdict diagnose() const;
-  /// The profile of the same pipeline, from profile_of(); empty if it is no Loader.
+  /// From profile_of(): the profile of the Loader for which the program waited longest; empty if none is watched.
   Result<std::vector<ProfileRow>> profile(const ProfileOptions& options = {}) const;
   /// All that were watched; of two with one name the later. Without a verdict: `none` without findings.
   std::vector<PipelineRecord> pipelines() const;

@@ -209,6 +209,51 @@ TEST_F(RunLogTest, ARunThatBeginsAfterItsOnlyPointHasAPointOfItsOwn) {
   EXPECT_TRUE(is_accepted("check_events.py", " --require 'op/*/parallelism'"));
 }
 
+TEST_F(RunLogTest, APointAtTheEndThatComesTooSoonHasTheRatesOfTheOneBefore) {
+  auto log = open({.sample_every = 1ms, .write_every = 4s});
+  Loader loader(numbers(), {.threads = 1});
+  const RunLog::Watch watched = log->watch(loader, "train");
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+  std::this_thread::sleep_for(2100ms);
+  const FIFOQueue queue({.capacity = 8, .dtypes = {i64}, .name = "input"});
+  const RunLog::Watch of_queue = log->watch(queue);  // Has a point at once.
+  while (record().points.empty()) std::this_thread::sleep_for(1ms);
+  ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(int64_t{1})}}));
+  for (int i = 0; i < 4; ++i) const auto step = log->step();
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  ASSERT_EQ(run.points.size(), 2U);
+  const RunPoint &before = run.points[0], &last = run.points[1];
+  ASSERT_LT(last.seconds - before.seconds, 2) << "control";
+  EXPECT_EQ(last.own_cpus, before.own_cpus);
+  EXPECT_EQ(last.other_cpus, before.other_cpus);
+  ASSERT_EQ(last.pipelines.size(), 1U);
+  EXPECT_EQ(last.pipelines[0].wait_share, before.pipelines.at(0).wait_share);
+  EXPECT_GT(before.pipelines[0].wait_share, 0) << "control";
+  EXPECT_EQ(last.hand_offs.at(0).figures.size, 1) << "that is no rate";
+  EXPECT_EQ(last.step, 4);
+  const std::string events = content(std::filesystem::path(log->files().events).filename());
+  EXPECT_EQ(test::times_in(events, "global_step/sec"), 1U);
+  EXPECT_EQ(test::times_in(events, "pipeline/train/starved_fraction"), 1U);
+}
+
+TEST_F(RunLogTest, AShortRunHasItsPipelineInItsOnlyPoint) {
+  auto log = open({.sample_every = 1ms, .write_every = 60s});
+  {
+    Loader loader(numbers(), {.threads = 1});
+    const RunLog::Watch watched = log->watch(loader, "train");
+    while (loader.next()) {
+    }
+  }
+  ASSERT_TRUE(log->close());
+  const RunRecord run = record();
+  ASSERT_EQ(run.points.size(), 1U);
+  ASSERT_EQ(run.points[0].pipelines.size(), 1U) << "though it was not watched any more";
+  EXPECT_EQ(run.points[0].pipelines[0].name, "train");
+  EXPECT_GT(run.points[0].pipelines[0].wait_share, 0);
+  if (run.points[0].seconds < 0.1) EXPECT_EQ(run.points[0].own_cpus, 0) << "the system cannot tell";
+}
+
 TEST_F(RunLogTest, WithoutAReportThereIsNone) {
   ASSERT_TRUE(open({.report = false})->close());
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/report.html"));
@@ -325,6 +370,21 @@ TEST_F(RunLogTest, HasTheProfileOfItsLoaderAndWhatThreadsTook) {
   const RunRecord run = record();
   for (const ThreadUse& use : run.points.back().threads) names.push_back(use.name);
   EXPECT_THAT(names, testing::Contains("headpond/"));
+}
+
+TEST_F(RunLogTest, TheProfileIsThatOfALoaderAlsoWhereTheProgramWaitedMoreForSomethingElse) {
+  auto log = open();
+  const RunLog::Watch account =
+      log->watch(PipelineSource{.name = "account",
+                                .totals = [] { return PipelineTotals{.calls = 9, .wait_ns = int64_t{1} << 60}; },
+                                .verdict = [] { return Verdict{.code = ReasonCode::device_bound}; }});
+  EXPECT_TRUE(log->profile()->empty());
+  Loader loader(numbers(), {.threads = 1, .consumer_helps = false});
+  const RunLog::Watch watched = log->watch(loader, "train");
+  while (loader.next()) {
+  }
+  EXPECT_EQ(log->profile({.view = ProfileView::stage})->size(), 1U);
+  EXPECT_EQ(log->diagnose().code, ReasonCode::device_bound) << "control";
 }
 
 // Between two points of the charts, and in the timeline at each sample.
@@ -539,6 +599,30 @@ TEST_F(RunLogTest, TheLogThatWasOpenedLastHasTheTrace) {
   ASSERT_TRUE(second->close());
   EXPECT_THAT(content("second/timeline.json"), HasSubstr("step"));
   EXPECT_EQ(second->files().timeline, folder_ + "/second/timeline.json");
+}
+
+// The process's trace may still hold spans of a log before it.
+TEST_F(RunLogTest, ALogThatRecordsNoTimelineWritesNone) {
+  const std::string path = testing::TempDir() + "headpond_timeline_" + std::to_string(now_ns()) + ".json";
+  const auto refused = [&](const RunLog& log) {
+    const auto written = log.write_timeline(path);
+    if (written) return std::string("written");
+    EXPECT_EQ(written.error().kind(), ErrorKind::FailedPrecondition);
+    EXPECT_FALSE(std::filesystem::exists(path));
+    return written.error().message();
+  };
+  auto first = open();
+  { const auto step = first->step(); }
+  ASSERT_TRUE(first->write_timeline(path)) << "control";
+  std::filesystem::remove(path);
+  const auto later = RunLog::open(folder_ + "/later").value();
+  EXPECT_THAT(refused(*first), HasSubstr("opened later"));
+  EXPECT_EQ(later->write_timeline(path).value().spans, 0) << "the span is the first log's";
+  std::filesystem::remove(path);
+  ASSERT_TRUE(later->close());
+  EXPECT_THAT(refused(*later), HasSubstr("it was closed"));
+  EXPECT_THAT(refused(*open({.trace = {.is_on = false}})), HasSubstr("opened without a trace"));
+  EXPECT_THAT(refused(*RunLog::open("").value()), HasSubstr("it has no folder"));
 }
 
 TEST_F(RunLogTest, AKilledRunCanBeRead) {

@@ -201,6 +201,7 @@ bool is_perfetto(std::string_view path) {
 
 Result<TimelineReport> write_timeline(const std::string& path, const std::vector<trace::ThreadEvents>& threads,
                                       const TimelineOptions& options) {
+  if (path.empty()) return fail(ErrorKind::InvalidArgument, "write_timeline(): path='': must name a file");
   const std::vector<Track> tracks = internal::make_tracks(threads);
   const std::vector<FlowPoint> flows = internal::make_flows(tracks);
   const TimelineReport report = report_of(threads, tracks, flows);

@@ -288,6 +288,13 @@ TEST_F(TimelineTest, NamesAFolderThatIsMissing) {
   EXPECT_EQ(report.error().os_error(), ENOENT);
 }
 
+TEST_F(TimelineTest, RefusesAFileWithoutAName) {
+  const auto report = write_timeline("");
+  ASSERT_FALSE(report);
+  EXPECT_EQ(report.error().kind(), ErrorKind::InvalidArgument);
+  EXPECT_THAT(report.error().message(), HasSubstr("path=''"));
+}
+
 TEST_F(TimelineTest, TellsALimitAsAllFilesDo) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);

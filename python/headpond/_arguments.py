@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from operator import index
 from typing import Any
 
@@ -44,6 +45,40 @@ def flag(call: str, name: str, value: Any) -> bool:
 
 def text(call: str, name: str, value: Any) -> str:
     """"" for None."""
-    if value is None or isinstance(value, str):
-        return value or ""
-    raise TypeError(f"{call}: {name}={value!r}: must be a text")
+    return "" if value is None else some_text(call, name, value)
+
+
+def some_text(call: str, name: str, value: Any) -> str:
+    """None is refused, too, as is half of a surrogate pair, which UTF-8 does not have."""
+    if not isinstance(value, str):
+        raise TypeError(f"{call}: {name}={_shown(value)}: must be a text")
+    try:
+        value.encode()
+    except UnicodeEncodeError as problem:
+        raise InvalidArgumentError(f"{call}: {name}={_shown(value)}: the character {value[problem.start]!r} is not valid Unicode text") from None
+    return value
+
+
+def path(call: str, name: str, value: Any) -> str:
+    """The name of a file or of a folder."""
+    try:
+        named = os.fspath(value)
+    except TypeError:
+        named = None
+    if not isinstance(named, str):
+        raise TypeError(f"{call}: {name}={_shown(value)}: must be a text or a path")
+    if "\0" in named:
+        raise InvalidArgumentError(f"{call}: {name}={_shown(value)}: no name of a file has a character 0")
+    return some_text(call, name, named)
+
+
+def instance(call: str, name: str, value: Any, kind: type, what: str) -> Any:
+    """`what` names the class to users, with its article."""
+    if isinstance(value, kind):
+        return value
+    raise TypeError(f"{call}: {name}={_shown(value)}: must be {what}")
+
+
+def _shown(value: Any) -> str:
+    most, shown = 200, repr(value)
+    return shown if len(shown) <= most else shown[:most] + "..."

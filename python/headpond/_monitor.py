@@ -3,15 +3,16 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from . import _core
+from ._arguments import flag, instance, integer, number, path as path_of, some_text
 from ._loader import Loader
 from ._values import Path
+from .errors import InvalidArgumentError
 
 _monitors: weakref.WeakSet[QueueMonitor] = weakref.WeakSet()
 
@@ -21,7 +22,14 @@ class EventWriter(_core.EventWriter):
     `flush_every` seconds and at the end."""
 
     def __init__(self, folder: Path, *, flush_every: float = 120) -> None:
-        super().__init__(os.fspath(folder), flush_every)
+        if not path_of("EventWriter", "folder", folder):
+            raise InvalidArgumentError("EventWriter: folder='': must name a folder")
+        super().__init__(path_of("EventWriter", "folder", folder), number("EventWriter", "flush_every", flush_every))
+
+    def scalar(self, tag: str, value: float, step: int) -> None:
+        """A point of a chart."""
+        call = "EventWriter.scalar()"
+        super().scalar(some_text(call, "tag", tag), number(call, "value", value), integer(call, "step", step))
 
     def __enter__(self) -> EventWriter:
         return self
@@ -37,13 +45,18 @@ class QueueMonitor(_core.QueueMonitor):
 
     def __init__(self, *, sample_every: float = 0.1, write_every: float = 1, tag_style: str = "queue", events: EventWriter | None = None,
                  totals: Callable[[], dict[str, int]] | None = None) -> None:
+        call = "QueueMonitor"
+        if totals is not None and not callable(totals):
+            raise TypeError(f"{call}: totals={totals!r}: must be a function that returns a dict")
         self._totals = totals
-        super().__init__(sample_every, write_every, tag_style, events, None if totals is None else _weak(self))
+        super().__init__(number(call, "sample_every", sample_every), number(call, "write_every", write_every), some_text(call, "tag_style", tag_style),
+                         None if events is None else instance(call, "events", events, EventWriter, "an EventWriter"), None if totals is None else _weak(self))
         _monitors.add(self)
 
     def watch(self, queue: _core.Queue, summary_name: str = "") -> _core.Watched:
         """Samples the queue as long as the answer lives, which has summary() and close()."""
-        return super().watch(queue, summary_name)
+        call = "QueueMonitor.watch()"
+        return super().watch(instance(call, "queue", queue, _core.Queue, "a queue"), some_text(call, "summary_name", summary_name))
 
     def __enter__(self) -> QueueMonitor:
         return self
@@ -66,7 +79,7 @@ class WaitAccount(_core.WaitAccount):
     """Measures how long a consumer waits for its data. One thread; summary() and pause() as in docs/monitoring.md."""
 
     def __init__(self, name: str = "wait") -> None:
-        super().__init__(name)
+        super().__init__(some_text("WaitAccount", "name", name))
 
     def measure(self, batches: Any) -> Any:
         """An iterable's values one by one, or what a function returns: the time that they take is waiting, the time between is work."""
@@ -87,16 +100,25 @@ def diagnose(source: Loader | _core.Queue, watched: _core.Watched | None = None,
     """Why the program waits, what to change, and what that gains: of a Loader, or of a queue that a QueueMonitor watched while the
     consumer's calls were measured. `batch`: elements that a dequeue takes; `producers`: threads that enqueue; `memory`: the queue's
     memory_limit (None: the memory that the process may use)."""
+    call = "diagnose()"
     if isinstance(source, Loader):
+        if watched is not None or waits is not None or (batch, producers, memory) != (1, 1, None):
+            raise InvalidArgumentError(f"{call}: watched, waits, batch, producers and memory are of a queue, not of a Loader")
         return source.diagnose()
+    if not isinstance(source, _core.Queue):
+        raise TypeError(f"{call} takes a Loader or a queue, not {type(source).__name__}")
     if watched is None or waits is None:
-        raise TypeError("diagnose() of a queue needs what QueueMonitor.watch() returned, and the consumer's WaitAccount")
-    return _core.diagnose_queue(source, watched.summary(), waits.summary(), batch, producers, -1 if memory is None else memory)
+        raise TypeError(f"{call} of a queue needs what QueueMonitor.watch() returned, and the consumer's WaitAccount")
+    instance(call, "watched", watched, _core.Watched, "what QueueMonitor.watch() returned")
+    instance(call, "waits", waits, WaitAccount, "a WaitAccount")
+    return _core.diagnose_queue(source, watched.summary(), waits.summary(), integer(call, "batch", batch, least=1),
+                                integer(call, "producers", producers, least=1), -1 if memory is None else integer(call, "memory", memory, least=1))
 
 
 def write_timeline(path: Path, *, process_name: str = "headpond") -> dict[str, Any]:
     """Writes what was recorded since trace.start() for https://ui.perfetto.dev; gzipped if the name ends in ".gz"."""
-    return _core.write_timeline(os.fspath(path), process_name)
+    call = "write_timeline()"
+    return _core.write_timeline(path_of(call, "path", path), some_text(call, "process_name", process_name))
 
 
 class Progress:
@@ -133,7 +155,11 @@ class Progress:
 
 def progress(batches: Iterable[Any], *, description: str = "", total: int | None = None, enabled: bool = True) -> Progress:
     """for batch in hp.progress(loader): ... shows how far a loop is, and how fast. `total`: their number, if it has no length."""
-    if total is None:
+    call = "progress()"
+    description, enabled = some_text(call, "description", description), flag(call, "enabled", enabled)
+    if total is not None:
+        total = integer(call, "total", total, least=0)
+    else:
         try:
             total = len(batches)  # type: ignore[arg-type]
         except TypeError:

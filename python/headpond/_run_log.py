@@ -4,12 +4,11 @@
 from __future__ import annotations
 
 import json
-import os
 import weakref
 from typing import Any, cast
 
 from . import _core
-from ._arguments import flag, integer, number, text
+from ._arguments import flag, instance, integer, number, path as path_of, some_text, text
 from ._loader import Loader
 from ._monitor import WaitAccount
 from ._values import Path
@@ -40,17 +39,19 @@ class RunLog(_core.RunLog):
                  trace_steps: tuple[int, int] | None = None, trace_signal: int = 0, trace_files: str = "json",
                  trace_probes: str = "sampled") -> None:
         call = "RunLog"
+        if trace_steps is not None and not isinstance(trace_steps, (tuple, list)):
+            raise TypeError(f"{call}: trace_steps={trace_steps!r}: must be (from, to)")
         steps = (0, 0) if trace_steps is None else tuple(integer(call, "trace_steps", one, least=1) for one in trace_steps)
         if len(steps) != 2 or steps[0] > steps[1]:
             raise InvalidArgumentError(f"RunLog: trace_steps={trace_steps!r}: must be (from, to), with from at most to")
         self._watches: list[_core.Watch] = []
         self._is_closed = False
         super().__init__(
-            os.fspath(folder), number(call, "sample_every", sample_every), number(call, "write_every", write_every),
-            text(call, "tag_style", tag_style), flag(call, "trace", trace), text(call, "trace_keep", trace_keep),
+            path_of(call, "folder", folder), number(call, "sample_every", sample_every), number(call, "write_every", write_every),
+            some_text(call, "tag_style", tag_style), flag(call, "trace", trace), some_text(call, "trace_keep", trace_keep),
             integer(call, "trace_events_per_thread", trace_events_per_thread, least=1), cast("tuple[int, int]", steps),
-            integer(call, "trace_signal", trace_signal, bits=32, least=0), text(call, "trace_files", trace_files),
-            text(call, "trace_probes", trace_probes), flag(call, "report", report), flag(call, "live", live))
+            integer(call, "trace_signal", trace_signal, bits=32, least=0), some_text(call, "trace_files", trace_files),
+            some_text(call, "trace_probes", trace_probes), flag(call, "report", report), flag(call, "live", live))
         _open.add(self)
 
     def watch(self, source: Loader | _core.Queue | _core.StagingArea | _core.MapStagingArea | WaitAccount, name: str = "", *, waits: WaitAccount | None = None, batch: int = 1,
@@ -77,8 +78,9 @@ class RunLog(_core.RunLog):
         elif waits is None:
             made = self.watch_queue(source)
         else:
-            made = self.watch_consumer(source, waits, name, integer(call, "batch", batch, least=1), integer(call, "producers", producers, least=1),
-                                       -1 if memory is None else integer(call, "memory", memory, least=1))
+            made = self.watch_consumer(
+                source, instance(call, "waits", waits, WaitAccount, "a WaitAccount"), name, integer(call, "batch", batch, least=1),
+                integer(call, "producers", producers, least=1), -1 if memory is None else integer(call, "memory", memory, least=1))
         self._watches.append(made)
         return made
 
@@ -89,25 +91,26 @@ class RunLog(_core.RunLog):
     def scalar(self, tag: str, value: float) -> None:
         """A point of a chart of your own, at the current step."""
         self._refuse_if_closed("scalar")
-        super().scalar(text("RunLog.scalar()", "tag", tag), number("RunLog.scalar()", "value", value))
+        super().scalar(some_text("RunLog.scalar()", "tag", tag), number("RunLog.scalar()", "value", value))
 
     def text(self, tag: str, markdown: str) -> None:
         """A text in Markdown, at the current step."""
         self._refuse_if_closed("text")
-        super().text(text("RunLog.text()", "tag", tag), text("RunLog.text()", "markdown", markdown))
+        super().text(some_text("RunLog.text()", "tag", tag), some_text("RunLog.text()", "markdown", markdown))
 
     def diagnose(self) -> _core.Verdict:
         """Why the program waits: of what it waited for most."""
         return super().diagnose()
 
     def profile(self, view: str = "op", order_by: str = "self") -> list[dict[str, Any]]:
-        """The profile of the same pipeline, as Loader.profile() has it; empty if it is no Loader."""
+        """The profile of the Loader that it waited for longest, as Loader.profile() has it; empty if none is watched."""
         from ._loader import profile_arguments
         return cast("list[dict[str, Any]]", json.loads(self.profile_json(*profile_arguments(view, order_by))))
 
     def write_timeline(self, path: Path) -> dict[str, Any]:
-        """What was recorded so far, for https://ui.perfetto.dev; gzipped if the name ends in ".gz". The run goes on."""
-        return _core.write_timeline(os.fspath(path), "headpond")
+        """What was recorded so far, for https://ui.perfetto.dev; gzipped if the name ends in ".gz". The run goes on. A log that records no
+        timeline (`trace` is False, `folder` is "", it was closed, or a later log has the trace) raises FailedPreconditionError."""
+        return super().write_timeline(path_of("RunLog.write_timeline()", "path", path))
 
     def close(self) -> None:
         """Stops watching, and writes the rest. The first error of a file that it wrote is raised."""

@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 from . import _core
+from ._arguments import integer, some_text
 
 __all__ = ["span", "start", "stop"]
 
 
 def start(events_per_thread: int = 1 << 18) -> None:
     """Discards what was recorded, and records at most so many events of each thread."""
-    _core.start_trace(events_per_thread)
+    _core.start_trace(integer("trace.start()", "events_per_thread", events_per_thread, least=1))
 
 
 def stop() -> None:
@@ -20,4 +21,4 @@ def stop() -> None:
 
 def span(name: str) -> _core.Span:
     """with hp.trace.span("step"): ... shows that part of the program in the timeline."""
-    return _core.Span(name)
+    return _core.Span(some_text("trace.span()", "name", name))

@@ -20,9 +20,10 @@
 namespace headpond::python {
 namespace {
 
-std::chrono::milliseconds to_ms(double seconds) {
-  if (!(seconds >= 0 && seconds < 1e9))
-    raise(Error(ErrorKind::InvalidArgument, fmt::format("an interval of {} seconds", seconds)));
+std::chrono::milliseconds to_ms(const char* argument, double seconds) {
+  if (!(seconds >= 0 && seconds < 1e9)) {
+    refuse_argument(fmt::format("{}={}: must be a number of seconds from 0 on, below 10^9", argument, seconds));
+  }
   return std::chrono::milliseconds(static_cast<int64_t>(std::ceil(seconds * 1000)));
 }
 
@@ -116,8 +117,9 @@ class PythonMonitor {
                 const std::optional<nb::object>& totals)
       : events_(events != nullptr ? events->writer : nullptr) {
     if (tag_style != "queue" && tag_style != "tf1")
-      throw Exception(Error(ErrorKind::InvalidArgument, fmt::format("no tag_style '{}': queue, tf1", tag_style)));
-    QueueMonitorOptions options{.sample_every = to_ms(sample_every), .write_every = to_ms(write_every)};
+      refuse_argument(fmt::format("QueueMonitor: tag_style='{}': must be one of queue, tf1", tag_style));
+    QueueMonitorOptions options{.sample_every = to_ms("QueueMonitor: sample_every", sample_every),
+                                .write_every = to_ms("QueueMonitor: write_every", write_every)};
     if (tag_style == "tf1") options.tag_style = TagStyle::tf1;
     options.events = events_.get();
     if (totals) options.totals = [held = hold(totals->ptr())] { return totals_of(held); };
@@ -170,7 +172,8 @@ void add_events(nb::module_& module) {
   nb::class_<Events>(module, "EventWriter")
       .def("__init__",
            [](Events* self, const std::string& folder, double flush_every) {
-             new (self) Events{value(EventWriter::open(folder, {.flush_every = to_ms(flush_every)}))};
+             new (self) Events{
+                 value(EventWriter::open(folder, {.flush_every = to_ms("EventWriter: flush_every", flush_every)}))};
            })
       .def(
           "scalar",
@@ -261,17 +264,10 @@ void add_waits(nb::module_& module) {
 // ---- Timelines and progress.
 
 Dict written_timeline(const std::string& path, const std::string& process_name) {
-  const TimelineReport report = value([&] {
+  return as_dict(value([&] {
     const WithoutLock released;
     return write_timeline(path, {.process_name = process_name});
-  }());
-  Dict all;
-  all["threads"] = report.threads;
-  all["spans"] = report.spans;
-  all["counters"] = report.counters;
-  all["flows"] = report.flows;
-  all["dropped_events"] = report.dropped_events;
-  return all;
+  }()));
 }
 
 // A span of the thread that enters and leaves it.
@@ -293,7 +289,7 @@ struct Bar {
 void make_bar(Bar* self, const std::string& description, int64_t total, bool terminal, double line_every,
               nb::object write) {
   ProgressOptions options{.description = description, .total = total, .terminal = terminal};
-  options.line_every = to_ms(line_every);
+  options.line_every = to_ms("progress(): line_every", line_every);
   options.sink = [held = hold(write.ptr())](std::string_view text) {
     if (is_exiting()) return;
     const WithLock lock;
@@ -315,6 +311,16 @@ void set_values(Bar& self, const Dict& values) {
 }  // namespace
 
 const WaitAccount& account_of(nb::handle waits) { return *nb::cast<Account&>(waits).account; }
+
+Dict as_dict(const TimelineReport& report) {
+  Dict all;
+  all["threads"] = report.threads;
+  all["spans"] = report.spans;
+  all["counters"] = report.counters;
+  all["flows"] = report.flows;
+  all["dropped_events"] = report.dropped_events;
+  return all;
+}
 
 void add_monitor(nb::module_& module) {
   add_verdict(module);

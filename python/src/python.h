@@ -17,6 +17,7 @@
 #include "headpond/base/mutex.h"
 #include "headpond/base/status.h"
 #include "headpond/dataset/dataset.h"
+#include "headpond/monitor/timeline.h"
 #include "headpond/monitor/wait_account.h"
 #include "headpond/queue/wait.h"
 #include "headpond/tensor/element.h"
@@ -294,6 +295,8 @@ Wait to_wait(std::optional<double> timeout);
 
 /// That of Python's WaitAccount.
 const WaitAccount& account_of(nb::handle waits);
+/// As hp.write_timeline() returns it.
+Dict as_dict(const TimelineReport& report);
 
 // ---- functions.cc
 

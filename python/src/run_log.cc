@@ -223,6 +223,10 @@ std::string profile_of_log(const PythonRunLog& self, int view, int order_by) {
   return std::string(json.text());
 }
 
+Dict written_timeline_of(const PythonRunLog& self, const std::string& path) {
+  return as_dict(value(self.with([&](RunLog& log) { return log.write_timeline(path); })));
+}
+
 void add_watch(nb::module_& module) {
   nb::class_<Watch>(module, "Watch")
       .def("close", &Watch::close)
@@ -274,6 +278,7 @@ void add_run_log(nb::module_& module) {
            })
       .def("diagnose", [](const PythonRunLog& self) { return self.with([](RunLog& log) { return log.diagnose(); }); })
       .def("profile_json", profile_of_log)
+      .def("write_timeline", written_timeline_of, nb::arg("path"))
       .def("close", &PythonRunLog::close)
       .def_prop_ro("folder", [](const PythonRunLog& self) { return self.shared()->files().folder; })
       .def_prop_ro("events_path", [](const PythonRunLog& self) { return self.shared()->files().events; })

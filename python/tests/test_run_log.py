@@ -121,13 +121,36 @@ def test_the_timeline_of_chosen_steps_and_of_a_signal(tmp_path):
                     return
 
         step_until_there_is("timeline-3.json")
-        os.kill(os.getpid(), signal.SIGUSR2)
         before = set(tmp_path.glob("timeline-*.json"))
+        os.kill(os.getpid(), signal.SIGUSR2)
         while set(tmp_path.glob("timeline-*.json")) == before:
             loader.next()
     steps = [event["args"]["step"] for event in json.loads((tmp_path / "timeline-3.json").read_text())["traceEvents"] if event.get("name") == "step"]
     assert steps == [3, 4, 5]
     assert signal.getsignal(signal.SIGUSR2) == signal.SIG_DFL
+
+
+def test_a_log_without_a_timeline_writes_none(tmp_path):
+    with hp.RunLog(tmp_path / "first") as first, first.step():
+        pass  # The trace keeps this step.
+    with pytest.raises(hp.FailedPreconditionError, match="records no timeline: it was closed"):
+        first.write_timeline(tmp_path / "now.json")
+    with hp.RunLog(tmp_path / "second", trace=False) as log, pytest.raises(hp.FailedPreconditionError, match="records no timeline: it was opened without"):
+        log.write_timeline(tmp_path / "now.json")
+    assert not (tmp_path / "now.json").exists()
+    with hp.RunLog(tmp_path / "third") as log:
+        assert log.write_timeline(tmp_path / "now.json")["spans"] == 0, "the step was another log's"
+        with pytest.raises(hp.InvalidArgumentError, match="path=''"):
+            log.write_timeline("")
+
+
+def test_a_short_run_has_its_pipeline_in_its_only_point(tmp_path):
+    loader = hp.Loader(data())
+    with hp.RunLog(tmp_path, trace=False, write_every=1000) as log:
+        log.watch(loader, "train")
+        assert len(list(loader)) == 50
+    points = lines_of(tmp_path, "point")
+    assert [[one["name"] for one in point["pipelines"]] for point in points] == [["train"]]
 
 
 def test_a_queue_and_its_consumer(tmp_path):

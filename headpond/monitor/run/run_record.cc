@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <nlohmann/json.hpp>
 #include <string_view>
 #include <tuple>
@@ -38,30 +39,80 @@ ReasonCode code_of(const std::string& name) {
   return ReasonCode::none;
 }
 
-// The same fields from a parsed object. What is missing keeps its value, as does a number that was none (null).
+// A member that cannot be read: "point.queues[2].value", and what it must be.
+struct Unreadable {
+  std::string member, must_be, is;
+};
+
+Unreadable unreadable(const char* must_be, const Json& json) {
+  constexpr size_t kMost = 40;
+  std::string is = json.is_object() ? "an object" : json.is_array() ? "an array" : json.dump(-1, ' ', true);
+  if (is.size() > kMost) is = is.substr(0, kMost) + "...";
+  return {.member = "", .must_be = must_be, .is = std::move(is)};
+}
+
+// Calls `read`; a member that it cannot read is part of the member `outer`.
+void read_part(const std::string& outer, auto read) {
+  try {
+    read();
+  } catch (Unreadable& part) {
+    const bool is_direct = part.member.empty() || part.member.starts_with('[');
+    part.member = outer + (is_direct ? "" : ".") + part.member;
+    throw;
+  }
+}
+
+template <class T>
+T number_of(const Json& json) {
+  if constexpr (std::same_as<T, bool>) {
+    if (json.is_boolean()) return json.get<bool>();
+    throw unreadable("true or false", json);
+  } else if constexpr (std::is_floating_point_v<T>) {
+    if (json.is_number()) return json.get<T>();
+    throw unreadable("a number", json);
+  } else {
+    const bool fits = json.is_number_unsigned() ? std::in_range<T>(json.get<uint64_t>())
+                                                : json.is_number_integer() && std::in_range<T>(json.get<int64_t>());
+    if (fits) return json.get<T>();
+    throw unreadable("a whole number", json);
+  }
+}
+
+const std::string& text_of(const Json& json) {
+  if (json.is_string()) return json.get_ref<const std::string&>();
+  throw unreadable("a text", json);
+}
+
+// The same fields from a parsed object. What is missing keeps its value, as does a number that was none (null). Throws
+// Unreadable.
 class FieldReader {
  public:
   explicit FieldReader(const Json& object) : object_(object) {}
 
   void operator()(const char* name, auto& field) {
     const auto found = object_.find(name);
-    if (found != object_.end() && !found->is_null()) read(*found, field);
+    if (found != object_.end() && !found->is_null()) read_part(name, [&] { read(*found, field); });
   }
   template <class T>
   static void read(const Json& json, T& one) {
-    if constexpr (std::is_arithmetic_v<T> || std::same_as<T, std::string>) {
-      one = json.get<T>();
+    if constexpr (std::is_arithmetic_v<T>) {
+      one = number_of<T>(json);
+    } else if constexpr (std::same_as<T, std::string>) {
+      one = text_of(json);
     } else if constexpr (std::same_as<T, ReasonCode>) {
-      one = code_of(json.get<std::string>());
+      one = code_of(text_of(json));
     } else {
-      (void)json.get_ref<const Json::object_t&>();  // Throws unless it is an object.
+      if (!json.is_object()) throw unreadable("an object", json);
       FieldReader reader(json);
       fields(reader, one);
     }
   }
   template <class T>
   static void read(const Json& json, std::vector<T>& all) {
-    for (const Json& element : json.get_ref<const Json::array_t&>()) read(element, all.emplace_back());
+    if (!json.is_array()) throw unreadable("an array", json);
+    for (const Json& element : json) {
+      read_part(fmt::format("[{}]", all.size()), [&] { read(element, all.emplace_back()); });
+    }
   }
 
  private:
@@ -69,9 +120,9 @@ class FieldReader {
 };
 
 template <class T>
-T read_as(const Json& json) {
+T read_as(const std::string& kind, const Json& json) {
   T one;
-  FieldReader::read(json, one);
+  read_part(kind, [&] { FieldReader::read(json, one); });
   return one;
 }
 
@@ -85,15 +136,15 @@ void add(PipelineRecord pipeline, std::vector<PipelineRecord>& all) {
   }
 }
 
-// Throws nlohmann's exception for what is no line of a run.
+// Throws Unreadable, or nlohmann's exception for what is no JSON.
 void add(std::string_view text, RunRecord& run) {
   const Json json = Json::parse(text);
-  const auto& object = json.get_ref<const Json::object_t&>();
-  if (object.empty()) return;
-  const auto& [kind, what] = *object.begin();
-  if (kind == "run") run = {.machine = read_as<RunMachine>(what)};  // The one before it wrote into the same folder.
-  if (kind == "point") run.points.push_back(read_as<RunPoint>(what));
-  if (kind == "pipeline") add(read_as<PipelineRecord>(what), run.pipelines);
+  if (!json.is_object()) throw unreadable("an object", json);
+  if (json.empty()) return;
+  const auto& [kind, what] = *json.get_ref<const Json::object_t&>().begin();
+  if (kind == "run") run = {.machine = read_as<RunMachine>(kind, what)};  // The one before wrote into the same folder.
+  if (kind == "point") run.points.push_back(read_as<RunPoint>(kind, what));
+  if (kind == "pipeline") add(read_as<PipelineRecord>(kind, what), run.pipelines);
   if (kind == "end") run.is_whole = true;
 }
 
@@ -108,8 +159,13 @@ Result<void> internal::add_line(std::string_view line, RunRecord& run) {
   try {
     add(line, run);
     return {};
-  } catch (const Json::exception& problem) {
-    return fail(ErrorKind::DataLoss, problem.what());
+  } catch (const Unreadable& found) {
+    const std::string member = found.member.empty() ? "the line" : found.member;
+    return fail(ErrorKind::DataLoss, fmt::format("{} must be {}, but is {}", member, found.must_be, found.is));
+  } catch (const Json::parse_error& problem) {
+    return fail(ErrorKind::DataLoss, fmt::format("no JSON from byte {} on", std::max<size_t>(problem.byte, 1)));
+  } catch (const Json::exception&) {
+    return fail(ErrorKind::DataLoss, "no JSON that can be read");
   }
 }
 
@@ -153,6 +209,17 @@ std::vector<QueueRecord> last_hand_offs(const RunRecord& run) {
 
 bool has_verdict(const PipelineRecord& pipeline) {
   return pipeline.verdict.code != ReasonCode::none || !pipeline.verdict.findings.empty();
+}
+
+bool has_profile(const PipelineRecord& pipeline) {
+  return !pipeline.loader.stages.empty() || !pipeline.loader.memory.empty();
+}
+
+const PipelineRecord* most_waited_for_with_profile(const std::vector<PipelineRecord>& pipelines) {
+  const auto rank = [](const PipelineRecord& one) { return std::tuple(has_profile(one), one.wait_ns); };
+  const auto most = std::max_element(pipelines.begin(), pipelines.end(),
+                                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+  return most == pipelines.end() || !has_profile(*most) ? nullptr : &*most;
 }
 
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines) {

@@ -46,12 +46,16 @@ struct QueueRecord {
   QueueFigures figures = {};
 };
 
+/// The last point of a run is taken at its end. If that is too soon for rates of its own (less than half of write_every
+/// after the point before), it has the shares and the processors of the point before.
 struct RunPoint {
   double seconds = 0;  ///< Since the run's start.
   int64_t step = 0;
-  double own_cpus = 0;    ///< Processors' worth that this process used since the point before.
+  /// Processors' worth that this process used since the point before; 0 in the first point of a run shorter than 0.1 s.
+  double own_cpus = 0;
   double other_cpus = 0;  ///< The same of other processes.
   int64_t rss = 0;
+  /// Those that are watched, and those whose watch ended before they were in any point.
   std::vector<PipelinePoint> pipelines = {};
   std::vector<QueuePoint> queues = {};
   int64_t pss = 0;                      ///< Proportional set size, about each five seconds; else 0.
@@ -89,8 +93,8 @@ std::string line_of(const PipelineRecord& pipeline);
 std::string end_line();
 
 /// Reads `folder`/run.jsonl; of several runs in it the last one. NotFound without one; DataLoss, with the line's
-/// number, for a line that is none of the above. A last line without its end, as a killed run leaves it, is passed
-/// over; members that are not known are too.
+/// number and the member that cannot be read, for a line that is none of the above. A last line without its end, as a
+/// killed run leaves it, is passed over; members that are not known are too.
 Result<RunRecord> read_run(const std::string& folder);
 
 /// The point with the largest `pss`, and the last point that has one. Null if there is none.
@@ -105,5 +109,10 @@ bool has_verdict(const PipelineRecord& pipeline);
 
 /// The pipeline for which the program waited most, one with a reason before one without; null if there is none.
 const PipelineRecord* most_waited_for(const std::vector<PipelineRecord>& pipelines);
+
+/// Whether profile_of() has rows of it: it is a Loader that has begun.
+bool has_profile(const PipelineRecord& pipeline);
+/// Of those that have a profile the one for which the program waited longest; null if there is none.
+const PipelineRecord* most_waited_for_with_profile(const std::vector<PipelineRecord>& pipelines);
 
 }  // namespace headpond

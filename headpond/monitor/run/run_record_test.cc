@@ -137,6 +137,31 @@ TEST_F(RunRecordTest, ADamagedLineIsNamed) {
   }
 }
 
+TEST_F(RunRecordTest, AnErrorNamesTheMemberAndWhatItMustBe) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {R"([1])", "the line must be an object, but is an array"},
+      {R"({"point":5})", "point must be an object, but is 5"},
+      {R"({"point":{"queues":7}})", "point.queues must be an array, but is 7"},
+      {R"({"point":{"step":"x"}})", R"(point.step must be a whole number, but is "x")"},
+      {R"({"point":{"step":1e300}})", "point.step must be a whole number, but is 1e+300"},
+      {R"({"point":{"step":18446744073709551615}})", "point.step must be a whole number, but is 18446744073709551615"},
+      {R"({"point":{"seconds":[]}})", "point.seconds must be a number, but is an array"},
+      {R"({"point":{"queues":[{"tag":"a"},{"tag":3}]}})", "point.queues[1].tag must be a text, but is 3"},
+      {R"({"pipeline":{"has_ended":1}})", "pipeline.has_ended must be true or false, but is 1"},
+      {R"({"pipeline":{"verdict":{"findings":["a",{}]}}})",
+       "pipeline.verdict.findings[1] must be a text, but is an object"},
+      {R"({"run":{"processors":5000000000}})", "run.processors must be a whole number, but is 5000000000"},
+      {R"({"run":{"pid":true}})", "run.pid must be a whole number, but is true"},
+      {R"({"point":})", "no JSON from byte 10 on"},
+      {"{\"run\":{\"simd\":\"\xff\"}}", "no JSON from byte 17 on"}};
+  for (const auto& [line, message] : cases) {
+    const auto run = read(line + "\n");
+    ASSERT_FALSE(run) << line;
+    EXPECT_EQ(run.error().kind(), ErrorKind::DataLoss);
+    EXPECT_EQ(run.error().message(), folder_ + "/run.jsonl: line 1: " + message);
+  }
+}
+
 TEST_F(RunRecordTest, WhatIsNotKnownIsPassedOver) {
   const auto run = read(
       "{}\n{\"later\":[1]}\n{\"point\":{\"seconds\":2,\"colour\":\"red\",\"rss\":null}}\n"
@@ -165,6 +190,16 @@ TEST(Points, TheMemoryIsLookedAtInSomeOfThem) {
   run.points[3].pss = 7;
   EXPECT_EQ(fullest_point(run), &run.points[1]);
   EXPECT_EQ(last_looked_at(run), &run.points[3]);
+}
+
+TEST(MostWaitedFor, OfThoseWithAProfileTheWaitCounts) {
+  std::vector<PipelineRecord> all = {record_of("account", ReasonCode::device_bound, 9),
+                                     record_of("a", ReasonCode::cpu_bound, 1), record_of("b", ReasonCode::none, 3)};
+  EXPECT_EQ(most_waited_for_with_profile(all), nullptr);
+  all[1].loader.stages.emplace_back();
+  all[2].loader.stages.emplace_back();
+  EXPECT_EQ(most_waited_for_with_profile(all), &all[2]);
+  EXPECT_EQ(most_waited_for_with_profile({}), nullptr);
 }
 
 TEST(MostWaitedFor, AReasonComesFirstThenTheWait) {

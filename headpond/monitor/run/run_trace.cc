@@ -153,6 +153,15 @@ std::vector<trace::ThreadEvents> RunTrace::events(bool is_end) const {
   return threads;
 }
 
+Result<std::vector<trace::ThreadEvents>> RunTrace::so_far() const {
+  const char* const why = !options_.is_on   ? "it was opened without a trace"
+                          : folder_.empty() ? "it has no folder"
+                          : !is_owner()     ? "it was closed, or a log that was opened later records the timeline"
+                                            : nullptr;
+  if (why != nullptr) return fail(ErrorKind::FailedPrecondition, fmt::format("RunLog records no timeline: {}", why));
+  return events();
+}
+
 // The same events in each file.
 Result<void> RunTrace::write(const std::string& stem, const std::vector<trace::ThreadEvents>& threads) const {
   const std::string_view json = options_.files == TimelineFiles::json_gz ? ".json.gz" : ".json";

@@ -31,6 +31,9 @@ class RunTrace {
   /// Writes what a signal, or the end of the chosen steps, has asked for since the call before. One thread at a time,
   /// as finish().
   Result<void> write_asked(int64_t step);
+  /// What was recorded so far, or of the chosen steps. FailedPrecondition iff the log records none: the options say so,
+  /// it has no folder, finish() was called, or a later log has the trace.
+  Result<std::vector<trace::ThreadEvents>> so_far() const;
   /// Ends the recording, and writes what is to be written at the end.
   Result<void> finish();
   /// The file that finish() leaves; empty if there is none, as where a later one has the trace.
