@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
-from ._elsewhere import add_hints
+from ._elsewhere import add_hints, refuse_module
 from ._names import is_told_apart, name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
@@ -266,6 +266,7 @@ class Dataset(Operators):
             return self._step("map", _without_none(kernels=[step], field=field), name)
         if not callable(step):
             raise TypeError(f"map() cannot call a {type(step).__name__}")
+        refuse_module("map()", step)
         version = integer("map()", "version", version, bits=32)
         blocking, serial = flag("map()", "blocking", blocking), flag("map()", "serial", serial)
         if field is not None:

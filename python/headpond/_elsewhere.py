@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of arguments that programs bring from PyTorch and tf.data, and what stands for each here. The guides have them as a table, too."""
+"""What programs bring from PyTorch and tf.data, and what stands for each here. The guides have it as a table, too."""
 
 from __future__ import annotations
 
@@ -49,6 +49,34 @@ def refuse(call: str, names: Iterable[str]) -> None:
     found = [f"{call}() has no {name}=: {hints[name]}" for name in names if name in hints]
     if found:
         raise TypeError("\n".join(found))
+
+
+_TAKE_ARRAYS = {"ToImage", "ToTensor", "Lambda"}  # Of torchvision: what makes a tensor of an array, and functions.
+
+
+def refuse_module(call: str, function: object) -> None:
+    """TypeError for a torch.nn.Module, as all transforms of torchvision.transforms.v2 are, unless it begins with what takes an array: these
+    transforms return arrays as they are. PyTorch need not be installed."""
+    if not _is_of(function, "torch.nn.modules.module", "Module") or type(_first_of(function)).__name__ in _TAKE_ARRAYS:
+        return
+    name = type(function).__name__
+    raise TypeError(f"{call}: a function gets arrays, and {name}, a torch.nn.Module, takes tensors (transforms of torchvision return arrays "
+                    "unchanged): use lambda a: module(torch.tensor(a)), for pictures of height, width and channels "
+                    "lambda a: module(torch.tensor(a).permute(2, 0, 1))")
+
+
+def _is_of(one: object, module: str, name: str) -> bool:
+    return any(base.__name__ == name and base.__module__ == module for base in type(one).__mro__)
+
+
+def _first_of(module: Any) -> Any:
+    """The first module of a Compose or Sequential, and of one that stands there."""
+    while type(module).__name__ in ("Compose", "Sequential"):
+        parts = list(module.transforms if hasattr(module, "transforms") else module)
+        if not parts:
+            break
+        module = parts[0]
+    return module
 
 
 def add_hints(owner: object, **calls: str) -> None:

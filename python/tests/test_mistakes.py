@@ -93,6 +93,47 @@ def test_a_function_for_a_name_that_is_not_there():
             build()
 
 
+def module_class(name, bases=(), **names):
+    """A class as PyTorch and torchvision have them, whether they are installed or not."""
+    return type(name, bases or (type("Module", (), {"__module__": "torch.nn.modules.module"}),),
+                {"__call__": lambda self, *arrays: arrays[0], **names})
+
+
+@pytest.mark.parametrize("parts", [None, [], ["Resize", "ToImage"]])
+def test_a_module_of_pytorch_would_get_arrays_and_so_do_nothing(parts):
+    module = module_class("Resize")()
+    if parts is not None:
+        inner = module_class("Compose", transforms=[module_class(name)() for name in parts])()
+        module = module_class("Sequential", __iter__=lambda self: iter([inner]))()
+    images = hp.from_tensor_slices({"image": np.zeros((3, 4, 4, 3), np.uint8)})
+    for args in (("image", module), (module,), ("image", hp.random_horizontal_flip(), module)):
+        for output in ({}, {"output": (hp.u8, (None, None, None))}):
+            with pytest.raises(TypeError, match=rf"^map\(\): .*{type(module).__name__}, a torch.nn.Module, .*: use lambda a: module\(torch.tensor\(a\)\), "):
+                images.map(*args, **output)
+
+
+@pytest.mark.parametrize("first", ["ToImage", "ToTensor", "Lambda"])
+def test_a_module_of_pytorch_that_begins_with_what_takes_arrays(first):
+    module = module_class("Compose", transforms=[module_class(first)(), module_class("Resize")()])()
+    assert len(hp.from_tensor_slices({"image": np.zeros((3, 4))}).map("image", module)) == 3
+    likely = type("Module", (), {"__call__": lambda self, x: x})()  # Of another package.
+    assert len(hp.range(3).map(likely)) == 3
+
+
+def test_transforms_of_torchvision():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    v2 = pytest.importorskip("torchvision.transforms.v2", reason="torchvision is not installed")
+    pixels = np.random.default_rng(1).integers(0, 256, (4, 8, 6, 3), np.uint8)
+    images = hp.from_tensor_slices({"image": pixels})
+    transform = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.ToDtype(torch.float32, scale=True)])
+    expected = pixels[:, :, ::-1].transpose(0, 3, 1, 2).astype(np.float32) / 255
+    for made in (images.map("image", lambda a: transform(torch.tensor(a).permute(2, 0, 1))),
+                 images.map("image", v2.Compose([v2.ToImage(), transform]))):
+        np.testing.assert_allclose(next(made.batch(4).sequence())["image"], expected)
+    with pytest.raises(TypeError, match="Compose, a torch.nn.Module"):
+        images.map("image", transform)
+
+
 def test_a_reduction_is_no_function():
     with pytest.raises(TypeError, match='reduce_func is "batch" or "padded_batch"'):
         hp.range(9).window(3, reduce_func=max)
