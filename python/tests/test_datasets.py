@@ -92,6 +92,11 @@ def test_sources_join():
     assert values(hp.choose_from_datasets([a, b], hp.from_tensor_slices(np.array([1, 0, 1])))) == [10, 0, 11]
 
 
+@pytest.mark.parametrize("indices", [range(8, 2, -2), [8, 6, 4], (8, 6, 4), np.array([8, 6, 4]), {8: 0, 6: 0, 4: 0}.keys(), iter([8, 6, 4])])
+def test_positions_may_be_what_can_be_iterated(indices):
+    assert values(hp.range(9).select(indices)) == [8, 6, 4]
+
+
 def test_fields_of_a_tuple_have_no_names_or_those_of_their_positions():
     x, y = np.arange(3.0), np.arange(5, 8)
     pairs = hp.from_tensor_slices((x, y))
