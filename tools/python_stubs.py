@@ -58,7 +58,7 @@ TYPE_OF = {name: kind for kind, names in TYPES.items() for name in names.split()
 # Where a name means something else.
 OWN = {
     ("window", "size"): "int", ("raw_image", "size"): "str", ("rebatch", "batch_size"): "int | Sequence[int]", ("csv", "fields"): "Any",
-    ("csv", "columns"): "Mapping[str, DTypeLike] | Sequence[str | Mapping[str, Any]]",
+    ("csv", "columns"): "Mapping[str, DTypeLike | Mapping[str, Any]] | Sequence[str | Mapping[str, Any]]",
     ("decode_jpeg", "ratio"): "int", ("decode_jpeg", "scale"): "str", ("decode_jpeg", "acceptable_fraction"): "float",
     ("affine", "scale"): "float", ("affine", "shear"): "float | Sequence[float]", ("random_erasing", "value"): "float | Sequence[float]",
     ("decode_wav", "mix"): "str", ("decode_sound", "mix"): "str", ("decode_wav", "rate"): "int", ("decode_sound", "rate"): "int",

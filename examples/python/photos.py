@@ -20,8 +20,16 @@ photos = (hp.folder(folder, extensions=["png"])  # fields path, file and label
                hp.normalize(mean=[0.5] * 3, std=[0.5] * 3, layout="chw"))
           .batch(16))
 classes = sum(one.is_dir() for one in os.scandir(folder))
+torch.manual_seed(7)  # of the first weights: hp.Loader has its own
 net = torch.nn.Sequential(torch.nn.Conv2d(3, 8, 5, 2), torch.nn.ReLU(), torch.nn.Flatten(), torch.nn.Linear(8 * 14 * 14, classes))
 optimizer = torch.optim.Adam(net.parameters(), 1e-3)
+
+
+def save(loader: hp.Loader) -> None:
+    saved = {"net": net.state_dict(), "optimizer": optimizer.state_dict(), "data": loader.state_dict()}
+    torch.save(saved, f"{checkpoint}.new")
+    os.replace(f"{checkpoint}.new", checkpoint)  # A kill leaves the old checkpoint or the new one, never half of one.
+
 
 with hp.Loader(photos, epochs=4, seed=7, format="torch") as loader:  # no thread counts, no buffer sizes
     last = "the training had ended"
@@ -36,7 +44,8 @@ with hp.Loader(photos, epochs=4, seed=7, format="torch") as loader:  # no thread
         loss.backward()
         optimizer.step()
         if loader.index % 10 == 0:
-            torch.save({"net": net.state_dict(), "optimizer": optimizer.state_dict(), "data": loader.state_dict()}, checkpoint)
-        last = f"loss {loss.item():.3f}"
-    print(f"epoch {loader.epoch + 1}, batch {loader.index + 1}: {last}")
+            save(loader)
+        last = f"epoch {loader.epoch + 1}, batch {loader.index + 1}: loss {loss.item():.3f}"
+    save(loader)
+    print(last)
     print(f"waited {loader.stats()['wait_ns'] / 1e6:.1f} ms for batches")

@@ -105,7 +105,7 @@ std::string base64(std::string_view bytes) {
 void write_fields(JsonWriter& json, const Spec& spec, const Element& element) {
   json.begin_object();
   for (size_t i = 0; i < element.size(); ++i) {
-    json.key(shown_name(spec[i]));
+    json.key(shown_name(spec, i));
     write_values(json, element[i], 0, 0);
   }
   json.end_object();

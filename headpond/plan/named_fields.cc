@@ -9,16 +9,17 @@ namespace headpond::plan {
 namespace {
 
 Node::Facts facts_of(const Node::Ref& input, const std::vector<std::string>& names) {
-  Node::Facts facts{.op = "rename",
-                    .args = fmt::format("{}", fmt::join(names, ", ")),
-                    .spec = input->spec(),
-                    .kind = input->kind(),
-                    .slots = input->facts().slots,
-                    .inputs = {input},
-                    .role = Role::hint};
+  Node::Facts facts{
+      .op = "rename",
+      .args = std::ranges::all_of(names, &std::string::empty) ? "" : fmt::to_string(fmt::join(names, ", ")),
+      .spec = input->spec(),
+      .kind = input->kind(),
+      .slots = input->facts().slots,
+      .inputs = {input},
+      .role = Role::hint};
   for (size_t i = 0; i < names.size(); ++i) {
-    if (std::find(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]) !=
-        names.begin() + static_cast<std::ptrdiff_t>(i)) {
+    const auto own = names.begin() + static_cast<std::ptrdiff_t>(i);
+    if (!own->empty() && std::find(names.begin(), own, *own) != own) {
       refuse("rename", fmt::format("two fields named '{}'", names[i]));
     }
     facts.spec[i].name = names[i];
@@ -38,7 +39,19 @@ class Rename final : public Node {
 
 }  // namespace
 
-std::string shown_name(const FieldSpec& field) { return field.name.empty() ? "x" : field.name; }
+bool has_names(const Spec& spec) { return !std::ranges::all_of(spec, &std::string::empty, &FieldSpec::name); }
+
+std::string shown_name(const Spec& spec, size_t i) {
+  if (!spec[i].name.empty()) return spec[i].name;
+  const auto is_like_it = [](const FieldSpec& field) { return field.name.empty() || field.name == "x"; };
+  return std::ranges::count_if(spec, is_like_it) == 1 ? "x" : std::to_string(i);
+}
+
+std::vector<std::string> shown_names(const Spec& spec) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < spec.size(); ++i) names.push_back(shown_name(spec, i));
+  return names;
+}
 
 Dataset renamed(const Dataset& dataset, const std::vector<std::string>& names) {
   return Dataset(std::make_shared<Rename>(dataset.node(), names));
@@ -47,9 +60,7 @@ Dataset renamed(const Dataset& dataset, const std::vector<std::string>& names) {
 Dataset named(const Dataset& dataset) {
   const Spec& spec = dataset.spec();
   if (std::none_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return field.name.empty(); })) return dataset;
-  std::vector<std::string> names;
-  for (const FieldSpec& field : spec) names.push_back(shown_name(field));
-  return renamed(dataset, names);
+  return renamed(dataset, shown_names(spec));
 }
 
 std::vector<Dataset> alike(std::span<const std::pair<std::string, Dataset>> inputs) {

@@ -81,11 +81,23 @@ TEST(NamedFields, NamesAreGivenOnlyWhereTheyAreMissing) {
   const Dataset has = renamed(range(3), {"a"});
   EXPECT_EQ(named(has).node(), has.node());
   EXPECT_EQ(to_string(named(range(3)).spec()), "{'x': int64[]}");
-  EXPECT_EQ(shown_name({"", i64, {}}), "x");
-  EXPECT_EQ(shown_name({"a", i64, {}}), "a");
+  EXPECT_THAT(shown_names({{"", i64, {}}}), testing::ElementsAre("x"));
+  EXPECT_THAT(shown_names({{"a", i64, {}}, {"", i64, {}}}), testing::ElementsAre("a", "x"));
   EXPECT_EQ(library_name(range(3).spec(), "x"), "");
   EXPECT_EQ(library_name(range(3).spec(), "y"), "y");
   EXPECT_EQ(library_name(has.spec(), "x"), "x");
+}
+
+TEST(NamedFields, SeveralWithoutNamesAreCalledByTheirPositions) {
+  EXPECT_THAT(shown_names({{"", i64, {}}, {"", i64, {}}}), testing::ElementsAre("0", "1"));
+  EXPECT_THAT(shown_names({{"x", i64, {}}, {"", i64, {}}}), testing::ElementsAre("x", "1"));
+  EXPECT_THAT(shown_names({{"", i64, {}}, {"a", i64, {}}, {"", i64, {}}}), testing::ElementsAre("0", "a", "2"));
+  const Dataset pair = zip({range(2), range(5, 7)});
+  EXPECT_EQ(to_string(named(pair).spec()), "{'0': int64[], '1': int64[]}");
+  EXPECT_EQ(renamed(pair, {"", ""}).plan(), pair.plan() + "rename()\n");
+  EXPECT_THROW(named(zip({renamed(range(2), {"1"}), range(2), renamed(range(2), {"x"})})), Exception);
+  EXPECT_FALSE(has_names(pair.spec()));
+  EXPECT_TRUE(has_names(zip({range(2), renamed(range(2), {"x"})}).spec()));
 }
 
 }  // namespace

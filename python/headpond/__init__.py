@@ -85,7 +85,8 @@ def __getattr__(name: str) -> object:
     elif name in SOURCES:
         value = source(name)
     else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from ._elsewhere import missing
+        raise missing("headpond", f"module {__name__!r}", name)
     globals()[name] = value
     return value
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
-from ._elsewhere import add_hints
+from ._elsewhere import Named, add_hints, refuse_module, refuse_unpacking
 from ._names import is_told_apart, name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
@@ -101,7 +101,7 @@ class Check(dict[str, Any]):
         return str(self["text"])
 
 
-class Dataset(Operators):
+class Dataset(Operators, metaclass=Named):
     """What a pipeline delivers, element by element: an immutable description. Iterating it reads one epoch."""
 
     def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
@@ -115,6 +115,11 @@ class Dataset(Operators):
     def spec(self) -> Spec:
         """Dtypes and shapes: a dict by field, a tuple of unnamed fields, or the only one."""
         return shown_spec(self._core.spec)
+
+    @property
+    def element_spec(self) -> Spec:
+        """tf.data's name of `spec`."""
+        return self.spec
 
     @property
     def kind(self) -> str:
@@ -266,10 +271,12 @@ class Dataset(Operators):
             return self._step("map", _without_none(kernels=[step], field=field), name)
         if not callable(step):
             raise TypeError(f"map() cannot call a {type(step).__name__}")
+        refuse_module("map()", step)
         version = integer("map()", "version", version, bits=32)
         blocking, serial = flag("map()", "blocking", blocking), flag("map()", "serial", serial)
         if field is not None:
             field = self._known(field)
+        refuse_unpacking("map()", step, self.spec if field is None else self._fields()[field])
         takes_rng = _takes_rng(step)
         function = _on_field(step, field, takes_rng) if field is not None else _with_rng(step) if takes_rng else step
         if output is None:
@@ -318,6 +325,7 @@ class Dataset(Operators):
         """Keeps the elements for which a function or an expression is true. `serial`: as of map."""
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
+        refuse_unpacking("filter()", predicate, self.spec)
         called = _name_of(predicate, "filter()", name)
         version = integer("filter()", "version", version, bits=32)
         blocking, serial = flag("filter()", "blocking", blocking), flag("filter()", "serial", serial)
@@ -361,6 +369,7 @@ class Dataset(Operators):
             raise TypeError("group_by_window(): with a function for reduce_func, key_func must be a function, too")
         reduce = reduce_func
         call = "group_by_window()"
+        refuse_unpacking(call, key_func, self.spec)
         called, known = _name_of(key_func, call, name), _is_known(key_func, name) and _is_known(reduce, name)
         if called and name is None:
             other = name_of_function(reduce)
@@ -384,6 +393,7 @@ class Dataset(Operators):
 
     def _nested(self, op: str, function: Callable[[Any], Dataset], args: dict[str, Any], output: SpecLike, name: str | None) -> Dataset:
         kind = ""
+        refuse_unpacking(f"{op}()", function, self.spec)
         if output is None:
             for element in self.sequence():
                 first = function(element)
@@ -402,6 +412,10 @@ class Dataset(Operators):
     def concatenate(self, *others: Dataset) -> Dataset:
         """Its elements, then those of the others."""
         return concatenate(self, *others)
+
+    def __add__(self, other: Dataset) -> Dataset:
+        """concatenate(other)."""
+        return concatenate(self, other)
 
     def write_shards(self, folder: Path, *, name: str = "data", shards: int = 1, format: str = "tfrecord", compression: str = "none",
                      resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:

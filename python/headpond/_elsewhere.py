@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Names of arguments that programs bring from PyTorch and tf.data, and what stands for each here. The guides have them as a table, too."""
+"""What programs bring from PyTorch and tf.data, and what stands for each here. The guides have it as a table, too."""
 
 from __future__ import annotations
 
@@ -37,10 +37,61 @@ HINTS: dict[str, dict[str, str]] = {
     "list_files": {"file_pattern": "use paths=", "seed": _RANDOM},
     "tfrecord": {"filenames": "use paths=", "compression_type": "use compression=; gzip needs none", "buffer_size": _READ_AHEAD},
     "text_lines": {"filenames": "use paths=", "compression_type": "delete it: gzip is recognised", "buffer_size": _READ_AHEAD},
+    "csv": {
+        "record_defaults": "use columns=, as {\"x\": hp.f32, \"y\": {\"dtype\": hp.i64, \"default_value\": 0}}", "select_cols": "use columns=",
+        "field_delim": "use delimiter=", "na_value": "use na_values=", "use_quote_delim": "use quote=", "filenames": "use paths=",
+        "compression_type": "delete it: gzip is recognised", "buffer_size": _READ_AHEAD},
     "from_generator": {
         "output_signature": "use spec=, as {\"x\": (hp.f32, (3,))}", "output_types": "use spec=, as {\"x\": (hp.f32, (3,))}",
         "output_shapes": "use spec=, as {\"x\": (hp.f32, (3,))}", "args": "use lambda epoch: gen(*args), and name="},
 }
+
+_SPLIT = "use order = numpy.random.default_rng(seed).permutation(len(ds)), then ds.select(order[:n]) and ds.select(order[n:])"
+
+# By owner and name of the attribute.
+NAMES: dict[str, dict[str, str]] = {
+    "Dataset": {
+        **{name: f"use hp.{name}()" for name in ("zip", "from_tensor_slices", "from_tensors", "from_generator", "list_files", "range", "random",
+                                                 "counter", "load", "sample_from_datasets", "choose_from_datasets")},
+        "random_split": _SPLIT,
+        "as_numpy_iterator": "use for element in ds, or in hp.Loader(ds)"},
+    "headpond": {
+        "DataLoader": "use hp.Loader(ds)",
+        "random_split": _SPLIT,
+        "Subset": "use ds.select(indices)",
+        "ConcatDataset": "use hp.concatenate(a, b)", "ChainDataset": "use hp.concatenate(a, b)",
+        "TensorDataset": "use hp.from_tensor_slices((x, y))",
+        "StackDataset": "use hp.zip(a, b)",
+        "default_collate": "use ds.batch(n)",
+        "TFRecordDataset": "use hp.tfrecord(paths)", "TextLineDataset": "use hp.text_lines(paths)", "CsvDataset": "use hp.csv(paths)",
+        "AUTOTUNE": _THREADS},
+}
+
+
+def missing(owner: str, what: str, name: str, given: object = None) -> AttributeError:
+    """The error for an attribute that is not there, with what stands for it here, if it is another library's."""
+    hint = NAMES[owner].get(name)
+    return AttributeError(f"{what} has no attribute {name!r}" + ("" if hint is None else f": {hint}"), name=name, obj=given)
+
+
+class Named(type):
+    """The class of a class that refuses its NAMES with what stands for them."""
+
+    def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> None:
+        super().__init__(name, bases, names)
+        setattr(cls, "__getattr__", _of_object)
+
+
+# Not in the classes, so that type checkers still find attributes that are not there.
+def _of_object(one: object, name: str) -> object:
+    raise missing("Dataset", f"{type(one).__name__!r} object", name, one)
+
+
+def _of_class(cls: type, name: str) -> object:
+    raise missing("Dataset", f"type object {cls.__name__!r}", name, cls)
+
+
+setattr(Named, "__getattr__", _of_class)
 
 
 def refuse(call: str, names: Iterable[str]) -> None:
@@ -49,6 +100,56 @@ def refuse(call: str, names: Iterable[str]) -> None:
     found = [f"{call}() has no {name}=: {hints[name]}" for name in names if name in hints]
     if found:
         raise TypeError("\n".join(found))
+
+
+_TAKE_ARRAYS = {"ToImage", "ToTensor", "Lambda"}  # Of torchvision: what makes a tensor of an array, and functions.
+
+
+def refuse_module(call: str, function: object) -> None:
+    """TypeError for a torch.nn.Module, as all transforms of torchvision.transforms.v2 are, unless it begins with what takes an array: these
+    transforms return arrays as they are. PyTorch need not be installed."""
+    if not _is_of(function, "torch.nn.modules.module", "Module") or type(_first_of(function)).__name__ in _TAKE_ARRAYS:
+        return
+    name = type(function).__name__
+    raise TypeError(f"{call}: a function gets arrays, and {name}, a torch.nn.Module, takes tensors (transforms of torchvision return arrays "
+                    "unchanged): use lambda a: module(torch.tensor(a)), for pictures of height, width and channels "
+                    "lambda a: module(torch.tensor(a).permute(2, 0, 1))")
+
+
+def _is_of(one: object, module: str, name: str) -> bool:
+    return any(base.__name__ == name and base.__module__ == module for base in type(one).__mro__)
+
+
+def _first_of(module: Any) -> Any:
+    """The first module of a Compose or Sequential, and of one that stands there."""
+    while type(module).__name__ in ("Compose", "Sequential"):
+        parts = list(module.transforms if hasattr(module, "transforms") else module)
+        if not parts:
+            break
+        module = parts[0]
+    return module
+
+
+def refuse_unpacking(call: str, function: Any, spec: Any) -> None:
+    """TypeError for a function that needs several values, as tf.data gives it the fields of an element. `spec`: of what it gets."""
+    needed = _values_needed(function)
+    if needed < 2:
+        return
+    keys = [repr(key) for key in spec] if isinstance(spec, dict) else [str(i) for i in range(len(spec))] if type(spec) is tuple else []
+    what = "a dict of the fields" if isinstance(spec, dict) else "a tuple of the fields" if keys else "a value"
+    advice = f": use lambda e: f({', '.join(f'e[{key}]' for key in keys)})" if len(keys) == needed else ""
+    raise TypeError(f"{call}: a function gets one argument, {what}, and this one needs {needed}{advice}")
+
+
+def _values_needed(function: Any) -> int:
+    """Its positional parameters without a default, but for `rng`; 0 where that isn't known."""
+    from inspect import Parameter, signature
+    try:
+        parameters = signature(function, follow_wrapped=False).parameters.values()
+    except (TypeError, ValueError):
+        return 0
+    return sum(one.kind in (Parameter.POSITIONAL_ONLY, Parameter.POSITIONAL_OR_KEYWORD) and one.default is Parameter.empty and one.name != "rng"
+               for one in parameters)
 
 
 def add_hints(owner: object, **calls: str) -> None:

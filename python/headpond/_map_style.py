@@ -9,6 +9,7 @@ from typing import Any
 from ._dataset import Dataset
 from ._dataset import range as numbers
 from ._values import SpecLike
+from .errors import InvalidArgumentError
 
 
 def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: SpecLike = None, blocking: bool = False, serial: bool = False,
@@ -27,11 +28,25 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
                         "iterated there is from_generator()") from None
     fields = None if names is None else tuple(names)
 
-    def item(i: int) -> Any:
-        return _plain(dataset[int(i)], fields)
-
     called = f"{type(dataset).__module__}.{type(dataset).__qualname__}" if name is None else name
+
+    def item(i: int) -> Any:
+        given = dataset[int(i)]
+        missing = _where_none(given)
+        if missing is not None:
+            raise InvalidArgumentError(f"from_torch(): {missing}item {int(i)} of {called} is None: an item has arrays, numbers and texts. To leave an "
+                                       "item out raise an exception there, and use on_error() or ignore_errors()")
+        return _plain(given, fields)
+
     return numbers(size)._map_one(item, None, f"from_torch of {called}", version, output, blocking, serial, told_apart=name is not None)
+
+
+def _where_none(item: Any) -> str | None:
+    """Of what is None: "" for the item. None: of nothing."""
+    if item is None:
+        return ""
+    parts = item.items() if isinstance(item, dict) else enumerate(item) if isinstance(item, tuple) else ()
+    return next((f"value {key!r} of " for key, one in parts if one is None), None)
 
 
 def _plain(item: Any, names: tuple[str, ...] | None) -> Any:

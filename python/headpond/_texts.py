@@ -112,7 +112,7 @@ Arguments: `cardinality`; `mask_key` ("valid").""",
     "prefetch": """The same elements; as the last step, at most so many are made ahead.
 
 Arguments: `buffer_size`.""",
-    "enumerate": """A field `index` before the others.
+    "enumerate": """A field `index` before the others; a tuple gets its number in front and stays a tuple.
 
 Arguments: `start` (0).""",
     "cache": """Each element from where it was kept when it was first made.

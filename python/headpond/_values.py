@@ -125,4 +125,6 @@ def plain(value: Any) -> Any:
         return value._plan()
     if hasattr(value, "tolist") and not isinstance(value, type):
         return plain(value.tolist())
+    if hasattr(value, "__iter__") and not isinstance(value, type):  # A range, say.
+        return plain(list(value))
     return dtype_name(value)

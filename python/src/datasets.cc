@@ -13,6 +13,7 @@
 #include "headpond/engine/check/check.h"
 #include "headpond/engine/explain.h"
 #include "headpond/plan/kernels/plan_kernel.h"
+#include "headpond/plan/named_fields.h"
 #include "headpond/plan/operators/plan_operators.h"
 #include "headpond/plan/plan_file.h"
 #include "headpond/plan/shown/analysis.h"
@@ -244,7 +245,10 @@ void add_steps(nb::module_& module) {
     const plan::PlanFile file = plan::read_plan_file(path);
     return std::pair(file.dataset, file.seed);
   });
-  module.def("zip", [](const std::vector<Dataset>& inputs) { return zip(inputs); });
+  module.def("zip", [](const std::vector<Dataset>& inputs) {
+    const Dataset made = zip(inputs);
+    return plan::has_names(made.spec()) ? plan::named(made) : made;  // A dict needs the name of each field.
+  });
   module.def("from_tensors", [](nb::handle values) { return from_tensors(tensors_of(values)); });
   module.def("from_tensor_slices", [](nb::handle values, const std::vector<std::string>& places) {
     return internal::slices_in_files(tensors_of(values), places);

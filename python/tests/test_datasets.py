@@ -92,6 +92,34 @@ def test_sources_join():
     assert values(hp.choose_from_datasets([a, b], hp.from_tensor_slices(np.array([1, 0, 1])))) == [10, 0, 11]
 
 
+@pytest.mark.parametrize("indices", [range(8, 2, -2), [8, 6, 4], (8, 6, 4), np.array([8, 6, 4]), {8: 0, 6: 0, 4: 0}.keys(), iter([8, 6, 4])])
+def test_positions_may_be_what_can_be_iterated(indices):
+    assert values(hp.range(9).select(indices)) == [8, 6, 4]
+
+
+def test_fields_of_a_tuple_have_no_names_or_those_of_their_positions():
+    x, y = np.arange(3.0), np.arange(5, 8)
+    pairs = hp.from_tensor_slices((x, y))
+    for numbered in (pairs.enumerate(3), pairs.shuffle().enumerate(3), pairs.filter(lambda pair: True).enumerate(3)):
+        assert isinstance(numbered.spec, tuple) and [row[0] for row in numbered.sequence()] == [3, 4, 5]
+    assert list(pairs.enumerate(3).sequence()) == [(3, 0, 5), (4, 1, 6), (5, 2, 7)]
+    first, last = pairs.enumerate().batch(2).sequence()
+    assert [one.tolist() for one in first] == [[0, 1], [0, 1], [5, 6]] and last[2].tolist() == [7]
+    assert list(hp.zip(a=pairs, b=hp.range(2)).sequence()) == [{"a.0": 0, "a.1": 5, "b": 0}, {"a.0": 1, "a.1": 6, "b": 1}]
+    assert list(hp.zip(pairs, hp.range(1)).sequence()) == [(0, 5, 0)]
+    assert values(pairs.map(hp.expr("`0` + `1`"))) == [5, 7, 9] and len(values(pairs.filter("`1` > 5"))) == 2
+    with pytest.raises(hp.InvalidArgumentError, match="no field 'x'; known: 0, 1"):
+        pairs.filter("x > 1")
+    assert [row["valid"] for row in pairs.pad_to_cardinality(4).sequence()] == [True] * 3 + [False]
+    assert next(pairs.ragged_batch(3).sequence())["1"].tolist() == [5, 6, 7]
+
+
+def test_each_field_beside_one_with_a_name_has_one():
+    named = hp.from_tensor_slices({"a": np.arange(2), "x": np.arange(2)})
+    assert next(hp.zip(named.map("x", lambda x: x), hp.range(7, 9), hp.range(8, 10)).sequence()) == {"a": 0, "x": 0, "2": 7, "3": 8}
+    assert next(hp.zip(hp.range(2).map(lambda n: {"a": n}), hp.range(7, 9)).sequence()) == {"a": 0, "x": 7}
+
+
 def test_datasets_nest():
     assert values(hp.range(1, 4).flat_map(lambda n: hp.range(int(n)))) == [0, 0, 1, 0, 1, 2]
     assert values(hp.range(0, 20, 10).interleave(lambda n: hp.range(int(n), int(n) + 3), cycle_length=2)) == [0, 10, 1, 11, 2, 12]

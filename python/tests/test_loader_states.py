@@ -49,6 +49,38 @@ def test_a_state_of_another_plan_or_seed_is_refused_by_name():
         hp.Loader(DATA).load_state_dict({**state, "version": 99})
 
 
+def test_of_a_state_only_the_state_and_its_version_count():
+    loader = hp.Loader(DATA, epochs=2, seed=2)
+    for _ in range(15):
+        loader.next()
+    state, expected = loader.state_dict(), flat(loader.flat())
+    other = hp.Loader(DATA, epochs=2, seed=2)
+    other.load_state_dict({**state, "epoch": 0, "index": 7, "plan": "of another one"})
+    assert (other.epoch, other.index) == (state["epoch"], state["index"]) == (1, 1) and flat(other.flat()) == expected
+    with pytest.raises(hp.FailedPreconditionError, match="version 2"):
+        other.load_state_dict({**state, "version": 2})
+
+
+def fails_at_five(x):
+    if x == 5:
+        raise ValueError("five")
+    return x
+
+
+@pytest.mark.parametrize("threads", [0, 3])
+def test_a_state_after_an_exception_gives_it_once_more(threads):
+    data = hp.range(12).map(fails_at_five, output=hp.i64).batch(3)
+    loader, other = hp.Loader(data, threads=threads), hp.Loader(data, threads=threads)
+    loader.next()
+    with pytest.raises(ValueError, match="five"):
+        loader.next()
+    other.load_state_dict(loader.state_dict())
+    with pytest.raises(ValueError, match="five"):
+        other.next()
+    rest = [batch.tolist() for batch in loader.flat()]
+    assert [batch.tolist() for batch in other.flat()] == rest == [[3, 4, 6], [7, 8, 9], [10, 11]]
+
+
 def test_another_version_of_a_function_is_another_plan():
     def function(x):
         return x

@@ -96,6 +96,23 @@ def test_an_items_error_is_its_own_and_names_it():
     assert int(loader.next()["y"]) == 64
 
 
+@pytest.mark.parametrize("item, where", [(None, ""), ((1, None), "value 1 of "), ({"x": 1, "y": None}, "value 'y' of ")])
+def test_an_item_that_is_none_is_named(item, where):
+    class Holes(Squares):
+        def __getitem__(self, i):
+            return item if i == 7 else (1, 2) if isinstance(item, tuple) else {"x": 1, "y": 2}
+
+    loader = hp.Loader(hp.from_torch(Holes()))
+    for _ in range(7):
+        loader.next()
+    with pytest.raises(hp.InvalidArgumentError, match=rf"^from_torch\(\): {where}item 7 of .*Holes is None: .* on_error\(\)"):
+        loader.next()
+    assert len(list(loader.flat())) == 42
+    assert len(list(hp.from_torch(Holes()).ignore_errors().sequence())) == 49
+    with pytest.raises(hp.InvalidArgumentError, match=f"^from_torch.*: {where}item 0 of builtins.list is None: "):
+        hp.from_torch([item])
+
+
 def test_what_has_no_positions_is_refused():
     for one in (iter([1, 2]), 5, object(), (x for x in [1])):
         with pytest.raises(TypeError, match=r"with len\(\) and \[\]"):

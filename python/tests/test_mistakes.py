@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program is told that is wrong, or that was written for another library."""
 import copy
+import functools
 import inspect
 import pathlib
 import pickle
@@ -10,7 +11,7 @@ import numpy as np
 import pytest
 
 import headpond as hp
-from headpond._elsewhere import HINTS
+from headpond._elsewhere import HINTS, NAMES
 
 
 def test_integers_divide_as_integers_in_an_expression():
@@ -91,6 +92,47 @@ def test_a_function_for_a_name_that_is_not_there():
     for build in (lambda: hp.range(9).batch(3, collate_fn=by_parity), lambda: hp.range(9).padded_batch(3, collate_fn=by_parity)):
         with pytest.raises(TypeError, match=r"batch\(\) has no collate_fn=: use a map\(\) after it"):
             build()
+
+
+def module_class(name, bases=(), **names):
+    """A class as PyTorch and torchvision have them, whether they are installed or not."""
+    return type(name, bases or (type("Module", (), {"__module__": "torch.nn.modules.module"}),),
+                {"__call__": lambda self, *arrays: arrays[0], **names})
+
+
+@pytest.mark.parametrize("parts", [None, [], ["Resize", "ToImage"]])
+def test_a_module_of_pytorch_would_get_arrays_and_so_do_nothing(parts):
+    module = module_class("Resize")()
+    if parts is not None:
+        inner = module_class("Compose", transforms=[module_class(name)() for name in parts])()
+        module = module_class("Sequential", __iter__=lambda self: iter([inner]))()
+    images = hp.from_tensor_slices({"image": np.zeros((3, 4, 4, 3), np.uint8)})
+    for args in (("image", module), (module,), ("image", hp.random_horizontal_flip(), module)):
+        for output in ({}, {"output": (hp.u8, (None, None, None))}):
+            with pytest.raises(TypeError, match=rf"^map\(\): .*{type(module).__name__}, a torch.nn.Module, .*: use lambda a: module\(torch.tensor\(a\)\), "):
+                images.map(*args, **output)
+
+
+@pytest.mark.parametrize("first", ["ToImage", "ToTensor", "Lambda"])
+def test_a_module_of_pytorch_that_begins_with_what_takes_arrays(first):
+    module = module_class("Compose", transforms=[module_class(first)(), module_class("Resize")()])()
+    assert len(hp.from_tensor_slices({"image": np.zeros((3, 4))}).map("image", module)) == 3
+    likely = type("Module", (), {"__call__": lambda self, x: x})()  # Of another package.
+    assert len(hp.range(3).map(likely)) == 3
+
+
+def test_transforms_of_torchvision():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+    v2 = pytest.importorskip("torchvision.transforms.v2", reason="torchvision is not installed")
+    pixels = np.random.default_rng(1).integers(0, 256, (4, 8, 6, 3), np.uint8)
+    images = hp.from_tensor_slices({"image": pixels})
+    transform = v2.Compose([v2.RandomHorizontalFlip(1.0), v2.ToDtype(torch.float32, scale=True)])
+    expected = pixels[:, :, ::-1].transpose(0, 3, 1, 2).astype(np.float32) / 255
+    for made in (images.map("image", lambda a: transform(torch.tensor(a).permute(2, 0, 1))),
+                 images.map("image", v2.Compose([v2.ToImage(), transform]))):
+        np.testing.assert_allclose(next(made.batch(4).sequence())["image"], expected)
+    with pytest.raises(TypeError, match="Compose, a torch.nn.Module"):
+        images.map("image", transform)
 
 
 def test_a_reduction_is_no_function():
@@ -178,7 +220,7 @@ def test_a_dataset_is_not_pickled_and_a_copy_is_itself():
 
 CALLS = {
     "Loader": lambda **given: hp.Loader(hp.range(3), **given), "from_generator": lambda **given: hp.from_generator(iter, **given),
-    "tfrecord": hp.tfrecord, "text_lines": hp.text_lines, "list_files": hp.list_files, "map": lambda **given: hp.range(3).map(abs, **given),
+    "tfrecord": hp.tfrecord, "csv": hp.csv, "text_lines": hp.text_lines, "list_files": hp.list_files, "map": lambda **given: hp.range(3).map(abs, **given),
     "interleave": lambda **given: hp.range(3).interleave(hp.range, **given)}
 
 
@@ -208,13 +250,70 @@ def test_what_a_hint_says_to_use_is_there():
     for hint in (hint for names in HINTS.values() for hint in names.values()):
         for method in re.findall(r"(?<![\w.])(\w+)\(", hint.replace("gen(*args)", "")):  # gen is the program's.
             assert hasattr(hp.Dataset, method) or hasattr(hp.Loader, method), method
+    for hint in (hint for names in NAMES.values() for hint in names.values()):
+        for owner, method in re.findall(r"\b(hp|ds)\.(\w+)\(", hint):
+            assert hasattr(hp if owner == "hp" else hp.Dataset, method), method
+
+
+@pytest.mark.parametrize("owner, name, hint", [(owner, name, hint) for owner, names in NAMES.items() for name, hint in names.items()])
+def test_names_of_other_libraries_are_refused_with_what_stands_for_them(owner, name, hint):
+    for one in (hp,) if owner == "headpond" else (hp.range(3), hp.Dataset):
+        assert not hasattr(one, name)
+        with pytest.raises(AttributeError) as caught:
+            getattr(one, name)
+        assert str(caught.value).endswith(f" has no attribute {name!r}: {hint}")
+
+
+def test_other_names_that_are_not_there_are_refused_as_python_does():
+    for one, text in ((hp.range(3), "'Dataset' object"), (hp.Dataset, "type object 'Dataset'"), (hp, "module 'headpond'")):
+        with pytest.raises(AttributeError) as caught:
+            one.bach  # noqa: B018
+        assert str(caught.value) == f"{text} has no attribute 'bach'" and caught.value.name == "bach"
+
+
+def unpacking(x, y, rng=None):
+    return x + y
+
+
+def taking_one(function):
+    @functools.wraps(function)
+    def call(element, **more):
+        return function(*element, **more)
+    return call
+
+
+PAIRS = hp.from_tensor_slices((np.arange(3), np.arange(3)))
+NAMED = hp.from_tensor_slices({"x": np.arange(3), "a b": np.arange(3)})
+
+
+@pytest.mark.parametrize("build, advice", [
+    (lambda: PAIRS.map(unpacking), r"map\(\): .* a tuple of the fields, and this one needs 2: use lambda e: f\(e\[0\], e\[1\]\)$"),
+    (lambda: PAIRS.map(lambda x, y, rng: x), "a tuple of the fields, and this one needs 2: use"),
+    (lambda: PAIRS.map(unpacking, output=hp.i64), "needs 2: use"),
+    (lambda: NAMED.map(unpacking), r"a dict of the fields, and this one needs 2: use lambda e: f\(e\['x'\], e\['a b'\]\)$"),
+    (lambda: NAMED.map("x", unpacking), "one argument, a value, and this one needs 2$"),
+    (lambda: hp.range(3).map(unpacking), "one argument, a value, and this one needs 2$"),
+    (lambda: PAIRS.map(lambda x, y, z: x), "and this one needs 3$"),
+    (lambda: PAIRS.filter(lambda x, y: True), r"^filter\(\): .* f\(e\[0\], e\[1\]\)"),
+    (lambda: PAIRS.flat_map(lambda x, y: hp.range(3)), r"^flat_map\(\): .* f\(e\[0\], e\[1\]\)"),
+    (lambda: PAIRS.interleave(lambda x, y: hp.range(3)), r"^interleave\(\): .* f\(e\[0\], e\[1\]\)"),
+    (lambda: PAIRS.group_by_window(lambda x, y: 1, 3, lambda key, window: window.batch(3)), r"^group_by_window\(\): .* f\(e\[0\], e\[1\]\)")])
+def test_a_function_of_several_values_is_told_that_it_gets_one(build, advice):
+    with pytest.raises(TypeError, match=advice):
+        build()
+
+
+def test_functions_that_take_one_value_or_whose_parameters_are_not_known():
+    for function in (taking_one(unpacking), lambda *pair: pair[0][0], lambda pair, factor=2: pair[0] * factor, lambda pair, rng: pair[0],
+                     functools.partial(lambda factor, pair: pair[0], 3), max):
+        assert len(PAIRS.map(function)) == 3
 
 
 def test_the_guides_have_these_names():
     docs = pathlib.Path(__file__).parents[2] / "docs"
     theirs = " ".join(line.split("|")[1] for page in ("dataloader", "tf_data")
                       for line in (docs / f"migrate_from_{page}.md").read_text().splitlines() if line.startswith("|"))
-    assert not {name for names in HINTS.values() for name in names if not re.search(rf"\b{name}\b", theirs)}
+    assert not {name for names in (*HINTS.values(), *NAMES.values()) for name in names if not re.search(rf"\b{name}\b", theirs)}
 
 
 def nothing(x):

@@ -81,13 +81,14 @@ verdict = loader.diagnose()
 print(verdict.code.upper(), [change.gain * 2 for change in verdict.changes])
 print(loader.stats()["wait_ns"] // 2, loader.stats()["stages"][0]["name"].upper())
 table = [hp.csv("a.csv", columns=columns) for columns in (["a"], {"a": hp.f32, "b": "int64"})]
-more = hp.csv("a.csv", columns=[{"name": "a", "dtype": "float32", "default_value": 0}, "b"])
+more = hp.csv("a.csv", columns=[{"name": "a", "dtype": "float32", "default_value": 0}, "b"]) + hp.csv("a.csv", columns={"a": hp.f32, "b": {"dtype": hp.i64, "default_value": 0}})
 items = hp.from_torch([1, 2], names=("x",)).map(lambda x: x, serial=True)
 print(hp.list_labelled_folder("photos").classes[0].upper(), hp.expand_files(["a-*"])[0].upper(), hp.Permutation(1, 10)(3) + hp.Random(1).u32())
 """
 WRONG = {
     "hp.range(3).batch('three')": "arg-type",
     "hp.range(3).bach(3)": "attr-defined",
+    "hp.Dataset.zip(hp.range(3))": "attr-defined",
     "hp.decode_png(chanels=3)": "call-arg",
     "hp.Loader(hp.range(3), epoch=2)": "call-arg",
     "hp.tfrecord(3)": "arg-type",

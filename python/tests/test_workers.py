@@ -335,7 +335,7 @@ def test_a_state_of_other_workers_is_refused():
     for worker, workers in ((0, 2), (1, 3)):
         with pytest.raises(hp.FailedPreconditionError, match=f"worker {worker} of {workers}"):
             torch_part.WorkerBatches(dataset, worker, workers, 8).load_state_dict(state)
-    with pytest.raises(hp.FailedPreconditionError):
+    with pytest.raises(hp.InvalidArgumentError, match="not a state"):
         torch_part.WorkerBatches(dataset, 1, 2, 9).load_state_dict(hp.Loader(hp.range(40).batch(5)).state_dict())
     other = torch_part.WorkerBatches(hp.Loader(hp.range(40).batch(4)).to_torch(), 1, 2, 7)
     with pytest.raises(hp.FailedPreconditionError, match="batch"):

@@ -18,8 +18,8 @@ namespace headpond::plan {
 /// by value and gives an array; the arrays must have one shape, and a scalar is combined with each value.
 class Expression {
  public:
-  /// Throws Exception(InvalidArgument), with the column, for a text that is not an expression over `input`. A field
-  /// without a name is "x". `to`: what tensor() converts the values to; throws also for f16, bf16 and bytes.
+  /// Throws Exception(InvalidArgument), with the column, for a text that is not an expression over `input`, whose
+  /// fields have their shown_name(). `to`: what tensor() converts the values to; throws also for f16, bf16 and bytes.
   Expression(std::string_view text, const Spec& input, std::optional<DType> to = {});
 
   /// The dtype of tensor().

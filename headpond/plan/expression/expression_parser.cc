@@ -10,6 +10,7 @@
 #include <string>
 
 #include "headpond/plan/expression/expression_lexer.h"
+#include "headpond/plan/named_fields.h"
 
 namespace headpond::plan {
 namespace {
@@ -162,7 +163,7 @@ class Parser {
   Type field(const Token& token) {
     for (size_t i = 0; i < spec_.size(); ++i) {
       const FieldSpec& field = spec_[i];
-      if ((field.name.empty() ? "x" : std::string_view(field.name)) != token.text) continue;
+      if (shown_name(spec_, i) != token.text) continue;
       bool is_float = false;
       if (!loadable(field.dtype, is_float)) {
         lexer_.refuse(token, fmt::format("'{}' is {}, which has no arithmetic here", token.text, name(field.dtype)));
@@ -171,9 +172,8 @@ class Parser {
       load(i, is_float);
       return is_float ? Type::number : Type::integer;
     }
-    std::string known;
-    for (const FieldSpec& field : spec_) known += (known.empty() ? "" : ", ") + (field.name.empty() ? "x" : field.name);
-    lexer_.refuse(token, fmt::format("there is no field '{}'; known: {}", token.text, known));
+    lexer_.refuse(token,
+                  fmt::format("there is no field '{}'; known: {}", token.text, fmt::join(shown_names(spec_), ", ")));
   }
 
   void load(size_t index, bool is_float) {

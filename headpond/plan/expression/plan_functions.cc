@@ -101,7 +101,7 @@ Shared integer_expression(const char* op, const char* what, const Dataset& input
 Dataset mapped(const Dataset& input, const std::string& function, const std::optional<std::string>& into,
                std::optional<DType> dtype, const std::string& name) {
   if (into && into->empty()) refuse("map", "into is empty");
-  const bool is_x = input.spec().size() == 1 && shown_name(input.spec()[0]) == "x";
+  const bool is_x = input.spec().size() == 1 && shown_name(input.spec(), 0) == "x";
   const bool replaces = !into || (is_x && *into == "x");
   const Dataset below = replaces ? input : named(input);
   const auto expression = std::make_shared<const Expression>(function, below.spec(), dtype);
@@ -136,7 +136,7 @@ IntegerOf integer_of(const std::string& op, const Dataset& input, const std::str
                      const std::string& name) {
   const Spec& spec = input.spec();
   for (size_t i = 0; i < spec.size(); ++i) {
-    if (shown_name(spec[i]) != function || (spec[i].shape.rank() == 0 && spec[i].dtype != DType::bytes)) continue;
+    if (shown_name(spec, i) != function || (spec[i].shape.rank() == 0 && spec[i].dtype != DType::bytes)) continue;
     const auto length = [i](const Element& in) -> Result<int64_t> {
       return in[i].rank() > 0 ? in[i].dim(0) : static_cast<int64_t>(in[i].bytes_at(0).size());
     };

@@ -72,7 +72,7 @@ std::string shown(const Scalar& value) {
 Scalar filled_text(const std::string& text, const Spec& spec, const Element& element) {
   std::string made = text;
   for (size_t i = 0; i < spec.size(); ++i) {
-    const std::string mark = "{" + shown_name(spec[i]) + "}";
+    const std::string mark = "{" + shown_name(spec, i) + "}";
     if (text.find(mark) == std::string::npos) continue;
     const auto value = scalar_of(element[i]);
     if (!value) continue;

@@ -29,8 +29,8 @@ Dataset build_zip(const PlanStep& step) {
   std::vector<std::string> names;
   for (const auto& [chain, input] : step.inputs) {
     std::vector<std::string> own;
-    for (const FieldSpec& field : input.spec()) {
-      own.push_back(input.spec().size() == 1 ? chain : fmt::format("{}.{}", chain, shown_name(field)));
+    for (const std::string& field : shown_names(input.spec())) {
+      own.push_back(input.spec().size() == 1 ? chain : fmt::format("{}.{}", chain, field));
       if (std::find(names.begin(), names.end(), own.back()) != names.end()) {
         refuse("zip", fmt::format("two fields named '{}'", own.back()));
       }
@@ -114,16 +114,16 @@ Element to_substitute(const PlanStep& step) {
   const Spec& spec = step.input().spec();
   const bool is_table = step.args.value("substitute").as<PlanTable>() != nullptr;
   if (!is_table && spec.size() > 1) step.args.refuse("substitute", "must be a table by field: " + to_string(spec));
-  std::vector<std::string> names;
-  for (const FieldSpec& field : spec) names.push_back(shown_name(field));
+  const std::vector<std::string> names = shown_names(spec);
   Element element;
-  for (const FieldSpec& field : spec) {
+  for (size_t i = 0; i < spec.size(); ++i) {
+    const FieldSpec& field = spec[i];
     if (!field.shape.is_full())
       step.args.refuse("substitute", fmt::format("needs fields of known shapes, not {}", to_string(spec)));
     if (is_table) {
       const PlanArguments own = step.args.nested("substitute", step.args.value("substitute"), names);
-      own.value(shown_name(field));  // Else an error.
-      element.append(filled(field.shape, to_scalar(own, shown_name(field), field.dtype)));
+      own.value(names[i]);  // Else an error.
+      element.append(filled(field.shape, to_scalar(own, names[i], field.dtype)));
     } else {
       element.append(filled(field.shape, to_scalar(step.args, "substitute", field.dtype)));
     }
@@ -179,7 +179,12 @@ Dataset build_pad_to_cardinality(const PlanStep& step) {
          pad_to_cardinality(step.args.integer("cardinality"), step.args.text("mask_key", "valid"));
 }
 Dataset build_prefetch(const PlanStep& step) { return step.input() | prefetch(step.args.integer("buffer_size", -1)); }
-Dataset build_enumerate(const PlanStep& step) { return named(step.input()) | enumerate(step.args.integer("start", 0)); }
+Dataset build_enumerate(const PlanStep& step) {
+  const Spec& spec = step.input().spec();
+  const Step numbered = enumerate(step.args.integer("start", 0));
+  if (spec.size() == 1 || has_names(spec)) return named(step.input()) | numbered;
+  return renamed(step.input() | numbered, std::vector<std::string>(spec.size() + 1));  // A tuple stays one.
+}
 Dataset build_cache(const PlanStep& step) {
   CacheOptions options{.folder = step.args.text("filename", ""),
                        .spill = step.args.flag("spill", false),

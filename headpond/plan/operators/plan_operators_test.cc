@@ -2,6 +2,7 @@
 #include "headpond/plan/operators/plan_operators.h"
 
 #include "headpond/plan/plan_test_internal.h"
+#include "headpond/plan/step_call.h"
 #include "tests/test_files.h"
 
 namespace headpond::plan {
@@ -26,6 +27,17 @@ TEST(PlanOperators, ChooseAndCount) {
   expect(range(2) + step("enumerate", "start = 7"), {R"("index":7,"x":0)", R"("index":8,"x":1)"});
   expect(range(2) + step("enumerate") + step("map", "function = 'index + x'"), {R"("x":0)", R"("x":2)"});
   expect(range(2) + step("cache"), {R"("x":0)", R"("x":1)"});
+}
+
+TEST(PlanOperators, NameFieldsOfATupleByTheirPositions) {
+  const Dataset pair = zip({headpond::range(2), headpond::range(5, 7)});
+  const auto spec = [&](const std::string& op, PlanTable args, const std::string& chain = "") {
+    return to_string(build_step({.op = op, .args = std::move(args), .inputs = {{chain, pair}}}).spec());
+  };
+  EXPECT_EQ(spec("enumerate", {}), "{0: int64[], 1: int64[], 2: int64[]}") << "a tuple stays one";
+  EXPECT_EQ(spec("zip", {}, "a"), "{'a.0': int64[], 'a.1': int64[]}");
+  EXPECT_EQ(spec("random_u32", {}), "{'0': int64[], '1': int64[], 'random': uint32[]}");
+  EXPECT_EQ(spec("map", {{"function", {.is = std::string("`0` + `1`")}}}), "{0: int64[]}");
 }
 
 TEST(PlanOperators, KeepElementsOnDisk) {
