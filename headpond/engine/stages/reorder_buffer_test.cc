@@ -413,6 +413,24 @@ TEST(ReorderBuffer, OfSeveralErrorsThatLoseItemsGivesTheFirstInPlaceNotInTime) {
   buffer->close();
 }
 
+// A batch itself takes next to nothing; each 32nd one waits for its first element.
+TEST(ReorderBuffer, RunsAsFarAheadAsWaitsForItsInputNeed) {
+  const auto bursts_of = [](int64_t wait_ms) {
+    const auto make = [=](uint64_t) -> Generator {
+      return [=, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
+        if (next % 64 == 0) pause_ms(wait_ms);
+        return Element{Tensor::scalar(next++)};
+      };
+    };
+    return from_generator(make, {{"", DType::i64, {}}}) | batch(2);
+  };
+  Loader waits(bursts_of(50), {.epochs = 1, .threads = 2});
+  EXPECT_TRUE(becomes_true([&] { return waits.next() && top(waits).target > 10; }));
+  Loader control(bursts_of(0), {.epochs = 1, .threads = 2});
+  for (int i = 0; i < 200; ++i) ASSERT_TRUE(control.next());
+  EXPECT_LE(top(control).target, 10);
+}
+
 TEST(ReorderBuffer, WhatComputesAfterAllIsNoLongerOnThreadsForWaiting) {
   const auto waits = std::make_shared<std::atomic<bool>>(true);
   const Dataset dataset = range(1 << 30) | map([waits](int64_t x) {
