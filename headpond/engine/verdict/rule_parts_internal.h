@@ -103,13 +103,18 @@ inline double compute_share(const StageTotals& totals) {
 
 inline constexpr double kCrowded = 0.77, kNotCrowded = 0.38;  // Twice the calls: each 1.7, 1.3 times as long.
 
+// A call takes nearly twice as long with twice as many.
+inline bool is_crowded(const StageFigures& stage) { return stage.crowding.value_or(0) >= kCrowded; }
+
 // Whether tasks that are blocked in a futex wait for each other. They may as well wait for what others bring them, a
 // library's own threads say. One that holds a lock is not blocked in it itself, and more of them do not get done
-// sooner.
+// sooner: where that was seen the Loader lets few of them run, and all but one wait in the lock.
 inline bool waits_in_a_lock(const StageFigures& stage, double inside) {
-  constexpr double kLocked = 0.5;
-  if (share(stage.seen_locked, stage.seen_blocked) <= kLocked) return false;
-  if (stage.crowding && *stage.crowding >= kCrowded) return true;
+  constexpr double kLocked = 0.5, kOfTheOthers = 0.7;
+  const double others = 1 - 1 / std::max(inside, 1.0);
+  const double least = is_crowded(stage) ? std::min(kLocked, kOfTheOthers * others) : kLocked;
+  if (share(stage.seen_locked, stage.seen_blocked) <= least) return false;
+  if (is_crowded(stage)) return true;
   if (stage.crowding && *stage.crowding < kNotCrowded) return false;
   return share(stage.seen_locked, stage.seen) <= 1 - 0.5 / std::max(inside, 1.0);
 }

@@ -79,16 +79,16 @@ Holds interpreters_lock(const Question& q) {
 
 // A task that holds a lock runs or sleeps, and the others wait for it.
 Holds user_lock(const Question& q) {
-  constexpr double kInside = 1.5, kRun = 1.15, kBlocked = 0.25;
+  constexpr double kRun = 1.15, kBlocked = 0.25;
   if (q.limiting == nullptr) return std::nullopt;
-  const double time = q.figures.time_ns;
+  const double time = q.figures.time_ns, least = is_crowded(*q.limiting) ? 1.05 : 1.5;
   const double inside = share(make_of(q).wall_ns, time), run = share(make_of(q).cpu_ns, time);
   const double locked = share(q.limiting->seen_locked, q.limiting->seen_blocked);
-  if (inside < kInside || run > kRun || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
+  if (inside < least || run > kRun || blocked_share(make_of(q)) <= kBlocked) return std::nullopt;
   if (!waits_in_a_lock(*q.limiting, inside)) return std::nullopt;
-  return Finding{.evidence = {{"tasks at once", inside, kInside},
+  return Finding{.evidence = {{"tasks at once", inside, least},
                               {"of these, that compute", run, kRun},
-                              {"share of blocked tasks that are in a lock", locked, 0.5}},
+                              {"share of blocked tasks that are in a lock", locked, is_crowded(*q.limiting) ? 0 : 0.5}},
                  .changes = {without_the_lock(q)}};
 }
 
@@ -196,7 +196,7 @@ Holds window_too_small(const Question& q) {
 }
 
 Holds bandwidth_bound(const Question& q) {
-  constexpr double kBlocked = 0.5;
+  constexpr double kBlocked = 0.5, kFewMbS = 1;  // Less is no limit of bytes.
   if (q.limiting == nullptr || !q.limiting->crowding) return std::nullopt;
   const double blocked = blocked_share(make_of(q)), longer = std::exp2(*q.limiting->crowding);
   if (*q.limiting->crowding <= kCrowded || blocked <= kBlocked) return std::nullopt;
@@ -216,7 +216,10 @@ Holds bandwidth_bound(const Question& q) {
   now.bandwidth = 1 / std::max(measured_rate(q.figures), 1e-9);
   finding.changes.push_back(
       change({q.figures, q.limiting, now},
-             "read half as many bytes: compression, a cache, or smaller types, which alter values", "", "", fewer));
+             std::max(mb_s, read_mb_s) < kFewMbS
+                 ? "make half as many calls, for twice as much each, or raise the limit that they share"
+                 : "read half as many bytes: compression, a cache, or smaller types, which alter values",
+             "", "", fewer));
   return finding;
 }
 

@@ -90,6 +90,20 @@ TEST(StageRules, FunctionsWaitForTheInterpretersLock) {
 }
 
 // Each computes for 36 ms, and for 24 ms waits for the other one.
+TEST(StageRules, AmongFewAllButOneWaitInALock) {
+  Figures figures = run_of(44, 1, 73);  // 1.16 tasks at once.
+  StageFigures& stage = figures.stages[0];
+  stage.crowding = 1;
+  stage.seen = 204;
+  stage.seen_blocked = 201;
+  stage.seen_locked = 29;
+  EXPECT_EQ(code_of(figures), ReasonCode::user_lock);
+  stage.seen_locked = 5;
+  EXPECT_EQ(code_of(figures), ReasonCode::bandwidth_bound) << "control: they sleep, for a limit that they share, say";
+  figures.batch_bytes = 1000;
+  EXPECT_THAT(judge(figures).changes.at(0).what, testing::HasSubstr("half as many calls")) << "1 kB limits nothing";
+}
+
 TEST(StageRules, CallsWaitInALockForAPartOfTheirTime) {
   Figures figures = run_of(40, 72, 48);
   figures.stages[0].seen = 100;
