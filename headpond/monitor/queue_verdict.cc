@@ -103,13 +103,23 @@ bool holds_back(const Case& c, Verdict& verdict) {
   return true;
 }
 
+// With room for what is taken in as long as the longest waits, of single ones as of whole pauses of the producers.
+int64_t capacity_for_pauses(const Case& c) {
+  const double step_ns = std::max(c.work_ns / std::max(c.calls, 1.0), 1.0);
+  const double batches = std::ceil(static_cast<double>(c.stats.dequeue_wait_p99_ns) / step_ns);
+  const double needed = static_cast<double>(c.stats.capacity) + batches * static_cast<double>(c.use.batch);
+  int64_t capacity = 4 * c.stats.capacity;
+  while (static_cast<double>(capacity) < needed) capacity *= 2;
+  return capacity;
+}
+
 bool is_uneven(const Case& c, Verdict& verdict) {
   constexpr double kShare = 0.05;
   if (c.summary.full_share <= kShare || c.summary.empty_share <= kShare) return false;
   verdict.code = ReasonCode::window_too_small;
   verdict.evidence = {{"share of the time that the queue is full", c.summary.full_share, kShare},
                       {"share of the time that nothing can be taken", c.summary.empty_share, kShare}};
-  add(verdict, {"a larger queue", "capacity", fmt::format("{}", 4 * c.stats.capacity)},
+  add(verdict, {"a larger queue", "capacity", fmt::format("{}", capacity_for_pauses(c))},
       c.gain_with(static_cast<double>(std::max<int64_t>(c.use.producers, 1))));
   return true;
 }

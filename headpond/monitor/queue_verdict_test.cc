@@ -71,6 +71,10 @@ TEST(QueueVerdict, AMinimumOfDecodedElementsThatFillsTheMemory) {
 TEST(QueueVerdict, AQueueThatIsAlternatelyFullAndEmpty) {
   const QueueSummary uneven{.samples = 60, .empty_share = 0.3, .full_share = 0.3, .waiting_samples = 20};
   EXPECT_EQ(verdict(stats(64, 0, 100), uneven, waits(11)).code, ReasonCode::window_too_small);
+  QueueStats pauses = stats(64, 0, 200 * 15);
+  EXPECT_EQ(verdict(pauses, uneven, waits(11)).changes.at(0).value, "256");
+  pauses.dequeue_wait_p99_ns = 800'000'000;  // 40 steps of 20 ms.
+  EXPECT_EQ(verdict(pauses, uneven, waits(11)).changes.at(0).value, "2048");
   QueueSummary never_full = uneven;
   never_full.full_share = 0;
   EXPECT_NE(verdict(stats(64, 0, 100), never_full, waits(11)).code, ReasonCode::window_too_small);
