@@ -129,8 +129,25 @@ bool names_a_stage(ReasonCode code) {
 
 bool is_serial(ReasonCode code) { return code == ReasonCode::single_file || code == ReasonCode::serial_stage; }
 
+double computed_ns(const StageFigures& stage) { return stage.totals.open.cpu_ns + stage.totals.make.cpu_ns; }
+
+// All stages share the processors, so the one that computes most is meant where these limit, whichever is waited for.
+const StageFigures* stage_for(ReasonCode code, const Question& q) {
+  const StageFigures* meant = q.limiting;
+  if (code != ReasonCode::cpu_bound || meant == nullptr) return meant;
+  for (const StageFigures& stage : q.figures.stages) {
+    if (computed_ns(stage) > computed_ns(*meant)) meant = &stage;
+  }
+  return meant;
+}
+
 OperatorName operator_for(ReasonCode code, const StageFigures& stage) {
-  return is_serial(code) ? stage.serial : top_operator(stage);
+  if (is_serial(code)) return stage.serial;
+  const OperatorCost* most = nullptr;
+  for (const OperatorCost& one : stage.operators) {
+    if (one.cpu_ns > (most != nullptr ? most->cpu_ns : 0)) most = &one;
+  }
+  return code == ReasonCode::cpu_bound && most != nullptr ? name_of(*most) : top_operator(stage);
 }
 
 // The program's own step takes longest, of what the model knows; time in which threads wait for a processor is not part
@@ -149,8 +166,8 @@ bool by_others_alone(const Question& q) {
 
 std::string in_one_sentence(const Rule& rule, const Finding& found, const Question& q) {
   std::string text = fmt::format("besides: {}, {}", to_string(rule.code), in_words(rule.code));
-  if (names_a_stage(rule.code) && q.limiting != nullptr) {
-    text += fmt::format(", in {} ({})", q.limiting->name, operator_for(rule.code, *q.limiting).for_people());
+  if (const StageFigures* const stage = stage_for(rule.code, q); names_a_stage(rule.code) && stage != nullptr) {
+    text += fmt::format(", in {} ({})", stage->name, operator_for(rule.code, *stage).for_people());
   }
   const std::vector<Change> changes = worth_telling(found, rule, q);
   if (changes.empty()) return text;
@@ -185,8 +202,9 @@ Verdict judge(const Figures& figures) {
     verdict.wait_share = figures.wait_share();
     verdict.waits = waits_of(figures);
     if (names_a_stage(rule.code) && question.limiting != nullptr && figures.wait_share() >= 0.05) {
-      verdict.stage = question.limiting->name;
-      OperatorName limiting = operator_for(rule.code, *question.limiting);
+      const StageFigures& stage = *stage_for(rule.code, question);
+      verdict.stage = stage.name;
+      OperatorName limiting = operator_for(rule.code, stage);
       verdict.op = std::move(limiting.op);
       verdict.op_title = std::move(limiting.title);
     }

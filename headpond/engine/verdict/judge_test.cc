@@ -115,6 +115,20 @@ TEST(Judge, ABusyMachineHidesNoOtherReason) {
   EXPECT_TRUE(judge(serial).findings.empty()) << "control: nobody else computes";
 }
 
+TEST(Judge, WhereTheProcessorsLimitWhatComputesMostIsNamed) {
+  Figures figures = run_of(44, 28);
+  figures.stages[0].name = "filter";
+  figures.stages.push_back(run_of(44, 100).stages[0]);
+  StageFigures& below = figures.stages[1];
+  below.totals.starved_ns = 0;
+  below.operators = {{.op = "computes", .ns = 400, .cpu_ns = 400}, {.op = "sleeps", .ns = 1000, .cpu_ns = 10}};
+  const Verdict verdict = judge(figures);
+  EXPECT_EQ(verdict.code, ReasonCode::cpu_bound);
+  EXPECT_EQ(verdict.stage, below.name) << "though the program waits for the filter";
+  EXPECT_EQ(verdict.op, "computes");
+  EXPECT_EQ(judge(run_of(44, 128)).stage, "read|map|batch") << "control";
+}
+
 TEST(Judge, WithoutOthersTheStepMayBeWhatTakesLongest) {
   Figures delayed = serial_run();
   TaskTimes& open = delayed.stages[0].totals.open;
