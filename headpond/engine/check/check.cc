@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -57,12 +58,17 @@ Node::Ref below_batches(const Dataset& dataset) {
   }
 }
 
-int64_t batch_of(const std::vector<Node::Ref>& nodes) {
-  int64_t rows = 1;
-  for (const Node::Ref& node : nodes) {
-    if (const auto* const batching = dynamic_cast<const Batching*>(node.get())) rows *= batching->batch_size();
-  }
-  return rows;
+// Whether its elements are batches. Of several inputs the first one says it.
+bool gives_batches(const Node& node) {
+  if (is(node, Role::batch) || is(node, Role::rebatch)) return true;
+  return !is(node, Role::unbatch) && !node.facts().inputs.empty() && gives_batches(node.input());
+}
+
+// The rows of an element, at most; 1: it is a sample, or a batch of nobody knows how many.
+int64_t rows_of(const Node& node) {
+  if (is(node, Role::unbatch) || node.facts().inputs.empty()) return 1;
+  const auto* const batching = dynamic_cast<const Batching*>(&node);
+  return rows_of(node.input()) * (batching != nullptr ? batching->batch_size() : 1);
 }
 
 int threads_of(const CheckOptions& options) {
@@ -189,9 +195,9 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried, const
   }
   if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
   const Tried again = last == tried_node ? tried : internal::try_elements(last, options.loader.seed, options.elements);
-  const auto count = static_cast<double>(last->slots());
+  const auto count = static_cast<double>(last->slots()), passing = count * again.share_passing();
   report.prepared = {.op = last->title(),
-                     .bytes = last->slots() * bytes_of(*last, again.most_values),
+                     .bytes = std::llround(passing * static_cast<double>(bytes_of(*last, again.most_values))),
                      .seconds = 1e-9 * again.element_ns() * count / threads_of(options)};
 }
 
@@ -199,29 +205,41 @@ bool has_below(const Node& node, Role role) {
   return std::ranges::any_of(nodes_of(node), [&](const Node* one) { return one != &node && is(*one, role); });
 }
 
+void find_place_of(const Node& order, CheckReport& report) {
+  const std::string title = order.title();
+  if (gives_batches(order)) {
+    report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
+  }
+  if (has_below(order, Role::repeat)) {
+    report.findings.push_back(title +
+                              " comes after repeat, so that epochs mix: an element may come twice before another "
+                              "comes once; put it before repeat");
+  }
+  if (order.facts().holds > 0 && has_below(order, Role::map)) {
+    report.findings.push_back(fmt::format("{} holds {} elements after map: before it they are often smaller", title,
+                                          held_by(order, kEndless)));
+  }
+}
+
+// Of whole batches the order alone does not say how rows mix if their number is not known, or if another order has
+// mixed them before.
+bool is_mix_known(const Node& order) {
+  return !gives_batches(order) || (rows_of(order) > 1 && !has_below(order, Role::order));
+}
+
 void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {
   for (const Node::Ref& node : nodes) {
     if (!is(*node, Role::order)) continue;
-    const std::string title = node->title();
-    if (has_below(*node, Role::batch)) {
-      report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
-    }
-    if (has_below(*node, Role::repeat)) {
-      report.findings.push_back(title +
-                                " comes after repeat, so that epochs mix: an element may come twice before "
-                                "another comes once; put it before repeat");
-    }
-    if (node->facts().holds > 0 && has_below(*node, Role::map)) {
-      report.findings.push_back(fmt::format("{} holds {} elements after map: before it they are often smaller", title,
-                                            held_by(*node, kEndless)));
-    }
-    auto quality = internal::quality_of(*node, options.loader.seed, has_below(*node, Role::batch) ? 1 : rows);
+    find_place_of(*node, report);
+    auto quality = internal::quality_of(*node, options.loader.seed, rows, rows_of(*node));
     if (!quality) continue;
-    if (quality->mix.value_or(0) > kMostMix) {
+    quality->rows = rows_of(*node);
+    if (!is_mix_known(*node)) quality->mix = std::nullopt;
+    if (quality->mix.value_or(0) > kMostMix && !gives_batches(*node)) {
       report.findings.push_back(
           fmt::format("{}: the batches' rows come from neighbouring places of the source ({:.1f} times the variance of "
                       "mixed ones): use a larger window, or none, which costs no memory",
-                      title, *quality->mix));
+                      node->title(), *quality->mix));
     }
     report.orders.push_back(std::move(*quality));
   }
@@ -252,6 +270,16 @@ void find_label(const Dataset& dataset, const CheckOptions& options, int64_t row
       fmt::format("batches have too much of some classes of '{}' ({:.1f} times the variance of mixed ones): "
                   "shuffle, with a larger window or none",
                   options.label, *report.label->mix));
+}
+
+// `single` are the elements that were tried.
+void find_emptiness(const CheckOptions& options, const Tried& tried, const Node& single, CheckReport& report) {
+  const bool has_tried_none = options.elements > 0 && tried.asked == 0;
+  if (report.cardinality != 0 && !has_tried_none) return;
+  const int64_t count = single.slots();
+  const bool is_short = !has_tried_none && single.kind() != Kind::stream && count > 0;
+  report.findings.push_back("the dataset is empty: a run delivers nothing" +
+                            (is_short ? fmt::format("; its {} elements are too few for a batch", count) : ""));
 }
 
 void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& report) {
@@ -293,7 +321,7 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   if (Error error = internal::shortage_below(*dataset.node())) throw Exception(std::move(error));
   std::vector<Node::Ref> nodes;
   collect(dataset.node(), nodes);
-  const int64_t rows = batch_of(nodes);
+  const int64_t rows = rows_of(*dataset.node());
   CheckReport report{.spec = to_string(dataset.spec()), .cardinality = dataset.cardinality()};
   Tried tried;
   const Node::Ref single = below_batches(dataset);
@@ -304,11 +332,12 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   report.errors = tried.errors;
   add_memory(nodes, tried, options, rows, report);
   report.mapped_bytes = mapped_bytes_of(nodes);
-  add_times(tried, options, rows, report);
+  if (report.cardinality != 0) add_times(tried, options, rows, report);
   add_prepared(nodes, tried, single, options, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
   find_maps(nodes, report);
   if (!options.label.empty()) find_label(dataset, options, rows > 1 ? rows : kDefaultBatch, report);
+  find_emptiness(options, tried, *single, report);
   add_findings(dataset, tried, report);
   return report;
 }
@@ -324,6 +353,8 @@ std::string CheckReport::to_string() const {
   if (tried > 0) {
     text += fmt::format("{} elements were made on one thread, {:.1f} us each; {} failed, {} were left out\n", tried,
                         element_ns / 1000, failed, left_out);
+  } else {
+    text += "no element was made\n";
   }
   for (const std::string& error : errors) text += "  " + error + "\n";
   if (!memory.empty()) text += fmt::format("memory: about {}\n", size_text(memory_bytes()));
@@ -342,7 +373,8 @@ std::string CheckReport::to_string() const {
         prepared->op, size_text(prepared->bytes), prepared->seconds);
   }
   for (const OrderQuality& order : orders) {
-    text += fmt::format("{}: moves an element by {:.0f} positions on average, {} at most", order.op, order.displacement,
+    const std::string what = order.rows > 1 ? fmt::format("a batch of {} rows", order.rows) : "an element";
+    text += fmt::format("{}: moves {} by {:.0f} positions on average, {} at most", order.op, what, order.displacement,
                         order.span);
     if (order.reach) text += fmt::format("; reach {:.3f} (1: a full shuffle)", *order.reach);
     if (order.mix) text += fmt::format(", mix {:.2f} (1: as mixed as can be)", *order.mix);

@@ -6,6 +6,7 @@
 
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/random.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/sequence.h"
@@ -57,15 +58,32 @@ double timed(const Work& work) {
   return static_cast<double>(now_ns() - began);
 }
 
-// Evenly spread over the epoch.
+// One of each of `parts` equal parts of the positions, drawn by a fixed seed. Equal distances would be in step with
+// data that has a period.
+class SpreadPositions {
+ public:
+  SpreadPositions(int64_t slots, int64_t parts) : size_(slots / parts), rest_(slots % parts) {}
+  // REQUIRES: called for 0, 1, ... in order.
+  int64_t next_in(int64_t part) {
+    const int64_t size = size_ + (part < rest_ ? 1 : 0);
+    return part * size_ + std::min(part, rest_) + static_cast<int64_t>(random_.below(static_cast<uint64_t>(size)));
+  }
+
+ private:
+  const int64_t size_, rest_;  // The first `rest_` parts have one more.
+  Random random_{uint64_t{0}};
+};
+
 Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
   Tried tried;
   const int64_t slots = node.slots(), last = std::min(count, slots);
+  if (last < 1) return tried;
+  SpreadPositions positions(slots, last);
   const auto view = view_of(node, {.seed = seed, .epoch = 0});
   Context context;
   for (int64_t i = 0; i < last; ++i) {
     stop_if_interrupted();
-    const int64_t position = slots == kEndless ? i : i * (slots / last);
+    const int64_t position = slots == kEndless ? i : positions.next_in(i);
     Element element;
     Got got = Got::hole;
     tried.ns += timed([&] { got = ask(*view, position, context, {}, element); });

@@ -23,6 +23,10 @@ struct Tried {
   int64_t most_values = 0;  ///< The values of one, which a batch of them has.
   std::vector<std::string> errors = {};
 
+  /// Of elements that were asked for; 1: none was.
+  double share_passing() const {
+    return asked > 0 ? static_cast<double>(asked - holes) / static_cast<double>(asked) : 1;
+  }
   double element_ns() const { return asked > 0 ? ns / static_cast<double>(asked) : 0; }
   /// Until a run on so many threads has given `count` elements.
   double seconds_for(int64_t count, int threads) const;
@@ -31,9 +35,9 @@ struct Tried {
   void add_error(const Error& error);
 };
 
-/// At most `count` elements: of positions evenly spread over the epoch, else the first ones. Where there is a shuffle
-/// of a stream, the first ones below it, and what the operators above it make of these, as it reads much more than it
-/// gives at first.
+/// At most `count` elements: of positions one of each of `count` equal parts of the epoch, the same in each call; else
+/// the first ones. Where there is a shuffle of a stream, the first ones below it, and what the operators above it make
+/// of these, as it reads much more than it gives at first.
 Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count);
 
 /// Between elements: throws Exception(Cancelled) if the thread's InterruptLook says so.

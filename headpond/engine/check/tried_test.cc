@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -25,6 +27,23 @@ Dataset counting(int64_t& calls, int64_t us = 0) {
     };
   };
   return from_generator(make, {{"", i64, {}}}, {.name = "counting"});
+}
+
+TEST(Tried, OneOfEachPartAndTheSameInEachCall) {
+  std::vector<int64_t> asked;
+  const Dataset counted = range(1003) | map([&asked](int64_t x) { return asked.push_back(x), x; });
+  for (const int round : {0, 1}) EXPECT_EQ(try_elements(counted.node(), 5, 4).asked, 4) << round;
+  ASSERT_EQ(asked.size(), 8U);
+  for (size_t part = 0; part < 4; ++part) {
+    const int64_t begin = std::array<int64_t, 4>{0, 251, 502, 753}.at(part);
+    EXPECT_GE(asked[part], begin);
+    EXPECT_LT(asked[part], begin + (part < 3 ? 251 : 250));
+    EXPECT_EQ(asked[part + 4], asked[part]);
+  }
+  asked.clear();
+  EXPECT_EQ(try_elements(counted.node(), 0, 2000).asked, 1003);
+  EXPECT_TRUE(std::is_sorted(asked.begin(), asked.end()));
+  EXPECT_EQ(asked.back(), 1002) << "each of them once";
 }
 
 TEST(ReadFor, IsAboutWhatAShuffleOfAStreamReads) {
