@@ -503,6 +503,7 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
       const MemoryAccount::Scope scope(memory_account_);
       assemble(*task.item, context);
     });
+    host_.memory.note_peak();
   }
   error ? item_lost(task, std::move(error)) : item_ready(*task.item, now_ns());
 }
