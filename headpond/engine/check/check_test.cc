@@ -186,7 +186,7 @@ TEST(Check, AWindowHoldsNoMoreThanThereIs) {
 
 TEST(Check, FillIsUntilAllIsReadyThatIsMadeBesideTheFirstBatch) {
   const auto slow = [](int64_t x) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    internal::busy_us(1000);
     return x;
   };
   const auto times = [&](int64_t count, const LoaderOptions& options) {

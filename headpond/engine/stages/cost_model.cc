@@ -7,8 +7,6 @@
 namespace headpond::internal {
 namespace {
 
-constexpr int64_t kMostElementsOpened = 256;
-constexpr int64_t kLongTasksSeen = 8;  // Before they are believed.
 constexpr int64_t kFirstTasks = 16;
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
@@ -17,7 +15,7 @@ constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
 bool Waits::add(bool waited) {
   share.add(waited ? 1 : 0);
-  if (++seen < kLongTasksSeen) return false;
+  if (++seen < CostModel::kLongTasksSeen) return false;
   const bool waits = share.value() > (blocking ? kMostlyComputes : kMostlyWaits);
   if (waits == std::exchange(blocking, waits)) return false;
   seen = 0;

@@ -23,6 +23,8 @@ struct Waits {
 class CostModel {
  public:
   static constexpr double kTaskNs = 100'000;  ///< What one claim is to take; a hand-over costs about a hundredth of it.
+  static constexpr int64_t kMostElementsOpened = 256, kMostItemBytes = 1 << 20;
+  static constexpr int64_t kLongTasksSeen = 8;  ///< Before they are believed.
 
   // ---- What was measured.
   void add_opened(int64_t elements, int64_t elapsed_ns);
