@@ -34,15 +34,15 @@ int64_t batches_at_once(const CheckOptions& options) {
   return 1 + (options.loader.run_ahead >= 0 ? std::min(most, options.loader.run_ahead) : most);
 }
 
-// Elements that are no batches are made several at once if they are cheap and small, as CostModel has it. Later ones
-// lie in memory that was used before, so they cost no more than the cheapest that was tried.
+// Elements that are no batches are made several at once if they are cheap and small, as CostModel has it. The first
+// ones lie in new memory, and take longer than the usual one.
 int64_t elements_together(const Stage& stage, const Planned& planned) {
   const Tried& tried = planned.tried;
   const LoaderOptions& loader = planned.options.loader;
   const bool has_batches =
       dynamic_cast<const Batching*>(stage.node) != nullptr || stage.mode == ExecutionMode::in_order;
   if (has_batches || stage.blocking || !loader.deterministic.value_or(true) || tried.asked == 0) return 1;
-  const auto for_time = static_cast<int64_t>(CostModel::kTaskNs / std::max(tried.least_ns, 1.0));
+  const auto for_time = static_cast<int64_t>(CostModel::kTaskNs / std::max(tried.usual_ns(), 1.0));
   const int64_t most_bytes = std::min(CostModel::kMostItemBytes, memory_of(planned.options) / 8);
   const int64_t for_bytes = most_bytes / std::max<int64_t>(tried.largest, 1);
   const int64_t most = std::clamp(std::min(for_time, for_bytes), int64_t{1}, CostModel::kMostElementsOpened);
@@ -188,10 +188,10 @@ void forecast_times(const Planned& planned, CheckReport& report) {
   report.element_ns = tried.element_ns();
   const int threads = threads_of(planned.options);
   const int64_t ahead = batches_ahead(planned.options, report.cardinality);
-  // Rows of different sizes are copied into their batch by one thread.
-  const int copying = element_bytes(planned.single.spec()) < 0 ? 1 : threads;
-  const double copied_s = rows > 1 ? tried.copy_seconds(rows, copying) : 0;
   const Workers first = workers_of(planned, static_cast<int>(std::min<int64_t>(threads, rows)));
+  // Rows of different sizes are copied into their batch by one thread.
+  const int copying = element_bytes(planned.single.spec()) < 0 ? 1 : first.threads;
+  const double copied_s = rows > 1 ? tried.copy_seconds(rows, copying) : 0;
   report.first_batch_s = tried.seconds_for(rows, first) + copied_s;
   // Nobody knows yet whether the program computes: one is left to it.
   const Workers beside = workers_of(planned, std::max(threads - 1, 1));

@@ -54,15 +54,17 @@ bool is_serial(const Node& node) {
          std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return is_serial(*input); });
 }
 
-// Returns how many ns it took, and adds to `blocked_ns` how many of them it waited.
+// Returns how many ns it took without waits for a processor, and adds to `blocked_ns` how many of them it waited for
+// something else. Of short work the time of the clocks is more than such waits.
 template <class Work>
 double timed(const Work& work, double& blocked_ns) {
   const ThreadUsage usage = ThreadUsage::now();
   const int64_t began = now_ns();
   work();
   const int64_t elapsed = now_ns() - began;
-  blocked_ns += use_of(usage, ThreadUsage::now(), elapsed).blocked_ns;
-  return static_cast<double>(elapsed);
+  const TaskUse use = use_of(usage, ThreadUsage::now(), elapsed);
+  blocked_ns += use.blocked_ns;
+  return std::min(static_cast<double>(elapsed), use.cpu_ns + use.blocked_ns);
 }
 
 // Copies of large elements, as the first batches of so many rows have them: in memory that the system has yet to give.
@@ -75,9 +77,12 @@ class FirstCopies {
     int64_t bytes = 0;
     for (size_t i = 0; i < element.size(); ++i) bytes += static_cast<int64_t>(element[i].byte_size());
     if (rows_ < 2 || bytes < kLarge || (bytes > left_ && !begin_batch(bytes))) return;
-    const int64_t began = now_ns();
-    for (size_t i = 0; i < element.size(); ++i) to_ = std::copy_n(element[i].data(), element[i].byte_size(), to_);
-    tried.copy_ns += static_cast<double>(now_ns() - began);
+    double blocked_ns = 0;
+    tried.copy_ns += timed(
+        [&] {
+          for (size_t i = 0; i < element.size(); ++i) to_ = std::copy_n(element[i].data(), element[i].byte_size(), to_);
+        },
+        blocked_ns);
     ++tried.copied;
     left_ -= bytes;
   }
@@ -132,7 +137,7 @@ Tried try_positions(const Node& node, uint64_t seed, int64_t count, int64_t rows
     Got got = Got::hole;
     const double ns = timed([&] { got = ask(*view, position, context, {}, element); }, tried.blocked_ns);
     tried.ns += ns;
-    tried.note_time(ns);
+    tried.times_ns.push_back(ns);
     ++tried.asked;
     tried.holes += got == Got::hole ? 1 : 0;
     if (got == Got::error) tried.add_error(context.error);
@@ -178,7 +183,7 @@ class Stream {
     tried_.below_ns += timed([&] { got = apply(chain_.below, *element); }, tried_.blocked_ns);
     tried_.holes_below += got == Got::hole ? 1 : 0;
     if (got == Got::value) tried_.ns += timed([&] { got = apply(chain_.above, *element); }, tried_.blocked_ns);
-    tried_.note_time(tried_.ns + tried_.below_ns - before_ns);
+    tried_.times_ns.push_back(tried_.ns + tried_.below_ns - before_ns);
     if (got == Got::value) {
       tried_.add(*element);
       copies_.add(*element, tried_);
@@ -225,7 +230,12 @@ void Tried::add(const Element& element) {
   most_values = std::max(most_values, values);
 }
 
-void Tried::note_time(double element_ns) { least_ns = least_ns > 0 ? std::min(least_ns, element_ns) : element_ns; }
+double Tried::usual_ns() const {
+  std::vector<double> sorted = times_ns;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return middle != sorted.end() ? *middle : 0;
+}
 
 void Tried::add_error(const Error& error) {
   ++failed;

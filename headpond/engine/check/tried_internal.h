@@ -28,13 +28,14 @@ struct Tried {
   double below_ns = 0;      ///< - what is below the window of a stream, if there is one;
   double source_ns = 0;     ///< - a source that gives one element after the other, so on one thread.
   int64_t window = 0;       ///< Of a shuffle of a stream; 0: there is none.
-  double least_ns = 0;      ///< The element that took least.
   double copy_ns = 0;       ///< To copy `copied` of them, which are large, into memory that nobody has used before.
   int64_t copied = 0;
   int64_t largest = 0;      ///< Memory of an element.
   int64_t most_values = 0;  ///< The values of one, which a batch of them has.
   std::vector<std::string> errors = {};
+  std::vector<double> times_ns = {};  ///< Of elements.
 
+  double usual_ns() const;  ///< Their median.
   /// Of elements that were asked for; 1: none was.
   double share_passing() const {
     return asked > 0 ? static_cast<double>(asked - holes) / static_cast<double>(asked) : 1;
@@ -48,7 +49,6 @@ struct Tried {
   double copy_seconds(int64_t count, int threads) const;
 
   void add(const Element& element);
-  void note_time(double element_ns);
   void add_error(const Error& error);
 
  private:
