@@ -16,6 +16,9 @@
 namespace headpond::internal {
 namespace {
 
+// What a run of several threads adds to an element of a generator, where that was measured: the lock of Python, memory
+// that is not in the processor's cache.
+constexpr double kBesideNs = 3000;
 constexpr auto kElement = static_cast<int64_t>(sizeof(Element));
 
 bool is(const Node& node, Role role) { return node.facts().role == role; }
@@ -42,7 +45,7 @@ int64_t elements_together(const Stage& stage, const Planned& planned) {
   const bool has_batches =
       dynamic_cast<const Batching*>(stage.node) != nullptr || stage.mode == ExecutionMode::in_order;
   if (has_batches || stage.blocking || !loader.deterministic.value_or(true) || tried.asked == 0) return 1;
-  const auto for_time = static_cast<int64_t>(CostModel::kTaskNs / std::max(tried.usual_ns(), 1.0));
+  const auto for_time = static_cast<int64_t>(CostModel::kTaskNs / (tried.usual_ns() + kBesideNs));
   const int64_t most_bytes = std::min(CostModel::kMostItemBytes, memory_of(planned.options) / 8);
   const int64_t for_bytes = most_bytes / std::max<int64_t>(tried.largest, 1);
   const int64_t most = std::clamp(std::min(for_time, for_bytes), int64_t{1}, CostModel::kMostElementsOpened);
