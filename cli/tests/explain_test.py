@@ -66,12 +66,19 @@ class Check(PlanCase):
     def test_the_json_object_has_the_agreed_members(self):
         self.plan(step("range", stop=10000) + step("shuffle", window=20) + step("batch", batch_size=32))
         found = self.check()
-        self.expect_members(found, "spec", "cardinality", "bytes_forecast", "fill_s_forecast", "shuffle", "findings", "memory", "prepared")
-        self.expect_members(found["shuffle"], "span", "displacement", "reach", "mix")
+        self.expect_members(found, "seed", "spec", "cardinality", "endless", "bytes_forecast", "memory", "mapped_bytes", "first_batch_s_forecast",
+                            "fill_s_forecast", "shuffle", "orders", "label", "prepared", "tried", "left_out", "failed", "element_ns", "errors",
+                            "findings")
+        self.expect_members(found["shuffle"], "op", "rows", "span", "displacement", "reach", "mix")
         self.assertEqual((found["spec"], found["cardinality"], found["tried"]), ("{0: int64[?]}", 313, 64))
         self.assertLessEqual(found["shuffle"]["span"], 40)
         self.assertIn("neighbouring places", found["findings"][0])
         self.assertIn("mix ", self.expect(0, "check", "plan.toml").stdout)
+
+    def test_an_empty_dataset_is_found(self):
+        self.plan(step("range", stop=0) + step("batch", batch_size=32))
+        self.assertIn("the dataset is empty", self.check()["findings"][0])
+        self.assertIn("finding: the dataset is empty", self.expect(0, "check", "plan.toml").stdout)
 
     def test_without_a_run_no_element_is_made(self):
         self.plan(step("range", stop=10) + step("map", function="throw_at(x, 0)"))

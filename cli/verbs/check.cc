@@ -30,7 +30,8 @@ void declare(Flags& flags, CheckFlags& to) {
 }
 
 void write_order(JsonWriter& json, const OrderQuality& order) {
-  json.begin_object().member("op", order.op).member("span", order.span).member("displacement", order.displacement);
+  json.begin_object().member("op", order.op).member("rows", order.rows);
+  json.member("span", order.span).member("displacement", order.displacement);
   member_or_null(json, "reach", order.reach);
   member_or_null(json, "mix", order.mix);
   json.end_object();

@@ -21,6 +21,20 @@ TEST(Engine, StaysBelowItsMemoryAndCountsWhatTheProgramHolds) {
   EXPECT_TRUE(becomes_true([&] { return loader.stats().memory_in_use <= kMemory; }));
 }
 
+TEST(Engine, TheMostMemoryHasBatchesThatAreStackedWhenTheirRowsAreMade) {
+  constexpr int64_t kRow = 10'000;
+  const std::vector<uint8_t> values(kRow);  // Rows are no memory of the Loader's.
+  const auto row = [&values](int64_t) { return Tensor::view(values.data(), u8, {kRow}); };
+  const Dataset stacked = range(1000) | map(row, {.output = {{"", u8, {kUnknown}}}}) | padded_batch(8);
+  Loader loader(stacked, {.threads = 1, .run_ahead = 1});
+  const auto held = loader.next();
+  ASSERT_TRUE(held);
+  ASSERT_TRUE(becomes_true([&] { return loader.stats().stages.at(0).ready == 1; }));
+  const LoaderStats stats = loader.stats();
+  EXPECT_GE(stats.memory_in_use, 2 * 8 * kRow);
+  EXPECT_GE(stats.memory_peak, stats.memory_in_use);
+}
+
 TEST(Engine, BatchesThatAreCheapAreMadeByWhoAsks) {
   // A busy machine may take the processor away in the middle of a batch, which then looks dear: another Loader tries.
   const auto is_inline_soon = [] {

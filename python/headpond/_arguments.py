@@ -21,9 +21,9 @@ def integer(call: str, name: str, value: Any, *, bits: int = 64, least: int | No
     return number
 
 
-def integer_or(call: str, name: str, value: Any, default: int, *, bits: int = 64) -> int:
+def integer_or(call: str, name: str, value: Any, default: int, *, bits: int = 64, least: int | None = None) -> int:
     """`default` for None."""
-    return default if value is None else integer(call, name, value, bits=bits)
+    return default if value is None else integer(call, name, value, bits=bits, least=least)
 
 
 def number(call: str, name: str, value: Any) -> float:

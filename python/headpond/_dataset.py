@@ -155,12 +155,14 @@ class Dataset(Operators, metaclass=Named):
     def check(self, *, elements: int = 64, label: str | None = None, seed: int = 0, threads: int | None = None,
               memory: int | None = None, run_ahead: int | None = None) -> Check:
         """What a run will need, how well it mixes, and what is likely to be wrong, before it runs. It makes at most so many `elements`,
-        evenly spread (of a stream the first ones), and up to 4,096 for `label`, a field with the class. The other options are the Loader's."""
+        spread over the epoch (of a stream the first ones; 0: none, as `headpond check --no-run`), and up to 4,096 for `label`, a field with
+        the class. The other options are the Loader's."""
         call = "check()"
         return Check(self._core.check(
-            elements=integer(call, "elements", elements), label=text(call, "label", label), seed=seed_of(seed),
-            threads=integer_or(call, "threads", threads, -1, bits=32), memory=None if memory is None else integer(call, "memory", memory),
-            run_ahead=integer_or(call, "run_ahead", run_ahead, -1)))
+            elements=integer(call, "elements", elements, least=0), label=text(call, "label", label), seed=seed_of(seed),
+            threads=integer_or(call, "threads", threads, -1, bits=32, least=0),
+            memory=None if memory is None else integer(call, "memory", memory, least=1),
+            run_ahead=integer_or(call, "run_ahead", run_ahead, -1, least=0)))
 
     def __repr__(self) -> str:
         count = self._core.cardinality() if self._core.kind == "indexed" else None

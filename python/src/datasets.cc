@@ -132,6 +132,7 @@ nb::dict part_of(const MemoryPart& part) {
 nb::dict order_of(const OrderQuality& order) {
   nb::dict one;
   one["op"] = to_text(order.op);
+  one["rows"] = order.rows;
   one["displacement"] = order.displacement;
   one["span"] = order.span;
   one["reach"] = order.reach;
@@ -158,7 +159,32 @@ nb::object prepared_of(const std::optional<Prepared>& prepared) {
   return found;
 }
 
-// The names are those of `headpond check --json`.
+// The names are those of `headpond check --json`, in that order.
+Dict report_of(const CheckReport& report, uint64_t seed) {
+  Dict found;
+  found["seed"] = seed;
+  found["spec"] = to_text(report.spec);
+  found["cardinality"] = report.cardinality == kEndless ? std::optional<int64_t>(-1) : report.cardinality;
+  found["endless"] = report.cardinality == kEndless;
+  found["bytes_forecast"] = report.memory.empty() ? nb::none() : nb::cast(report.memory_bytes());
+  found["memory"] = list_of(report.memory, part_of);
+  found["mapped_bytes"] = report.mapped_bytes;
+  found["first_batch_s_forecast"] = report.first_batch_s;
+  found["fill_s_forecast"] = report.fill_s;
+  found["shuffle"] = report.orders.empty() ? nb::object(nb::none()) : order_of(report.orders.front());
+  found["orders"] = list_of(report.orders, order_of);
+  found["label"] = label_of(report.label);
+  found["prepared"] = prepared_of(report.prepared);
+  found["tried"] = report.tried;
+  found["left_out"] = report.left_out;
+  found["failed"] = report.failed;
+  found["element_ns"] = report.element_ns;
+  found["errors"] = list_of(report.errors, to_text);
+  found["findings"] = list_of(report.findings, to_text);
+  found["text"] = to_text(report.to_string());
+  return found;
+}
+
 Dict checked(const Dataset& dataset, int64_t elements, const std::string& label, uint64_t seed, int threads,
              std::optional<int64_t> memory, int64_t run_ahead) {
   const CheckOptions options{.loader = {.seed = seed, .threads = threads, .memory = memory, .run_ahead = run_ahead},
@@ -171,24 +197,7 @@ Dict checked(const Dataset& dataset, int64_t elements, const std::string& label,
       return fail(error.error());
     }
   }));
-  Dict found;
-  found["cardinality"] = report.cardinality == kEndless ? std::optional<int64_t>(-1) : report.cardinality;
-  found["bytes_forecast"] = report.memory.empty() ? nb::none() : nb::cast(report.memory_bytes());
-  found["memory"] = list_of(report.memory, part_of);
-  found["mapped_bytes"] = report.mapped_bytes;
-  found["first_batch_s_forecast"] = report.first_batch_s;
-  found["fill_s_forecast"] = report.fill_s;
-  found["orders"] = list_of(report.orders, order_of);
-  found["label"] = label_of(report.label);
-  found["prepared"] = prepared_of(report.prepared);
-  found["tried"] = report.tried;
-  found["left_out"] = report.left_out;
-  found["failed"] = report.failed;
-  found["element_ns"] = report.element_ns;
-  found["errors"] = list_of(report.errors, to_text);
-  found["findings"] = list_of(report.findings, to_text);
-  found["text"] = to_text(report.to_string());
-  return found;
+  return report_of(report, seed);
 }
 
 nb::list operators() {

@@ -194,6 +194,35 @@ def test_write_shards_and_save(tmp_path):
     assert values(hp.load(path=tmp_path / "saved")) == [0, 1, 2, 3, 4]
 
 
+CHECKED = ["bytes_forecast", "cardinality", "element_ns", "endless", "errors", "failed", "fill_s_forecast", "findings", "first_batch_s_forecast",
+           "label", "left_out", "mapped_bytes", "memory", "orders", "prepared", "seed", "shuffle", "spec", "text", "tried"]
+
+
+def test_check_has_the_names_of_the_command_line():
+    found = hp.range(1000).shuffle(window=20).batch(10).check(seed=3)
+    assert sorted(found) == CHECKED
+    assert (found["seed"], found["spec"], found["cardinality"], found["endless"]) == (3, "{0: int64[?]}", 100, False)
+    assert found["shuffle"] == found["orders"][0] and sorted(found["shuffle"]) == ["displacement", "mix", "op", "reach", "rows", "span"]
+    assert found["tried"] == 64 and str(found) == found["text"]
+    endless = hp.range(10).repeat().check()
+    assert (endless["cardinality"], endless["endless"], endless["shuffle"]) == (-1, True, None)
+
+
+def test_check_makes_no_more_than_was_asked_for():
+    made = []
+    dataset = hp.range(1000).map(lambda x: made.append(int(x)) or x, name="f", output=(hp.i64, ())).batch(10)
+    assert dataset.check(elements=0)["tried"] == 0 and made == []
+    assert "no element was made" in str(dataset.check(elements=0))
+    assert dataset.check(elements=4)["tried"] == 4 and [one // 250 for one in made] == [0, 1, 2, 3]
+
+
+def test_check_sees_data_with_a_period_as_it_is():
+    found = hp.range(10_000).filter("x % 20 == 0").batch(8).check()
+    assert abs(found["left_out"] - 64 * 0.95) < 5 and any("made in vain" in one for one in found["findings"])
+    assert found["prepared"]["bytes"] == round(80_000 * (64 - found["left_out"]) / 64)
+    assert abs(hp.range(10_000).filter("x % 2 == 0").check()["left_out"] - 32) < 10
+
+
 def test_explain():
     dataset = hp.range(100).shuffle().batch(10)
     assert "batch" in dataset.explain()

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -17,6 +18,7 @@
 #include "headpond/dataset/ops/structure/sharing.h"
 #include "headpond/dataset/source/files_read.h"
 #include "headpond/dataset/source/in_memory.h"
+#include "headpond/engine/check/forecast_internal.h"
 #include "headpond/engine/check/label_mix_internal.h"
 #include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/check/tried_internal.h"
@@ -31,6 +33,7 @@
 namespace headpond {
 namespace {
 
+using internal::Planned;
 using internal::Tried;
 
 constexpr int64_t kDefaultBatch = 32, kMostLabels = 4096;
@@ -57,82 +60,17 @@ Node::Ref below_batches(const Dataset& dataset) {
   }
 }
 
-int64_t batch_of(const std::vector<Node::Ref>& nodes) {
-  int64_t rows = 1;
-  for (const Node::Ref& node : nodes) {
-    if (const auto* const batching = dynamic_cast<const Batching*>(node.get())) rows *= batching->batch_size();
-  }
-  return rows;
+// Whether its elements are batches. Of several inputs the first one says it.
+bool gives_batches(const Node& node) {
+  if (is(node, Role::batch) || is(node, Role::rebatch)) return true;
+  return !is(node, Role::unbatch) && !node.facts().inputs.empty() && gives_batches(node.input());
 }
 
-int threads_of(const CheckOptions& options) {
-  return options.loader.threads >= 0 ? std::max(options.loader.threads, 1) : cpu_count();
-}
-
-// Batches that there are at once if the program is slower than the Loader: two that are ready and one for each thread,
-// as ReorderBuffer::target() has it, and the program's. docs/plan_files.md says so.
-int64_t batches_at_once(const CheckOptions& options) {
-  const int64_t most = 3 + threads_of(options);
-  return options.loader.run_ahead >= 0 ? std::min(most, options.loader.run_ahead + 1) : most;
-}
-
-// The blocks of an element with this spec; -1: elements differ in size.
-int64_t blocks_of(const Spec& spec) {
-  int64_t bytes = 0;
-  for (const FieldSpec& field : spec) {
-    const int64_t values = internal::element_bytes(Spec{field});
-    if (values < 0 || __builtin_add_overflow(bytes, internal::block_bytes(values), &bytes)) return -1;
-  }
-  return bytes;
-}
-
-int64_t blocks_of(const Node& node, int64_t otherwise) {
-  const int64_t bytes = blocks_of(node.spec());
-  return bytes >= 0 ? bytes : otherwise;
-}
-
-int64_t bytes_of(const Node& node, int64_t otherwise) {
-  const int64_t bytes = internal::element_bytes(node);
-  return bytes >= 0 ? bytes : otherwise;
-}
-
-// A shuffle holds twice its window only for a moment, and nobody holds more than there is.
-int64_t held_by(const Node& node, int64_t most) {
-  const int64_t holds = is(node, Role::order) ? node.facts().holds / 2 : node.facts().holds;
-  return node.facts().inputs.size() == 1 ? std::min({holds, node.input().slots(), most}) : holds;
-}
-
-// There are at most `most` elements.
-void add_what_is_kept(const Node& node, int64_t each, int64_t most, CheckReport& report) {
-  if (const auto* const source = dynamic_cast<const internal::InMemory*>(&node)) {
-    report.memory.push_back({node.facts().op + " has in memory", source->bytes_in_memory()});
-  }
-  const int64_t held = held_by(node, most);
-  if (held > 0)
-    report.memory.push_back({node.title() + " holds", held * (each + static_cast<int64_t>(sizeof(Element)))});
-  if (!is(node, Role::store) || !node.facts().location.empty() || node.slots() == kEndless) return;
-  const internal::InMemory* const source = internal::viewed(node.input());
-  const int64_t own = source != nullptr ? source->copied_bytes() : each;
-  report.memory.push_back({node.title() + " keeps", node.slots() * (own + static_cast<int64_t>(sizeof(Element)))});
-}
-
-void add_memory(const std::vector<Node::Ref>& nodes, const Tried& tried, const CheckOptions& options, int64_t rows,
-                CheckReport& report) {
-  const Node& top = *nodes.front();
-  const int64_t batch =  // Of many rows as if it had one field.
-      rows > 1 ? internal::block_bytes(bytes_of(top, tried.most_values * rows)) : blocks_of(top, tried.largest);
-  if (batch == 0 && tried.asked == 0) return;
-  const int64_t memory = options.loader.memory ? *options.loader.memory : default_memory();
-  const int64_t values = bytes_of(top, tried.most_values * rows);
-  if (values > memory) {
-    report.findings.push_back(fmt::format("{} has {} bytes, more than the memory of {}: a run would be refused",
-                                          rows > 1 ? "a batch" : "an element", values, memory));
-  }
-  const int64_t ahead = std::max(std::min(batch * batches_at_once(options), memory), batch);
-  report.memory.push_back({"batches that are made or ready, and the program's", ahead});
-  if (rows > 1) report.memory.push_back({"an element on each thread", tried.largest * threads_of(options)});
-  const int64_t most = tried.is_all ? tried.asked : kEndless;
-  for (const Node::Ref& node : nodes) add_what_is_kept(*node, blocks_of(*node, tried.largest), most, report);
+// The rows of an element, at most; 1: it is a sample, or a batch of nobody knows how many.
+int64_t rows_of(const Node& node) {
+  if (is(node, Role::unbatch) || node.facts().inputs.empty()) return 1;
+  const auto* const batching = dynamic_cast<const Batching*>(&node);
+  return rows_of(node.input()) * (batching != nullptr ? batching->batch_size() : 1);
 }
 
 // What begins like a compressed file is read, not mapped; so is what lies in a folder.
@@ -156,27 +94,10 @@ int64_t mapped_bytes_of(const std::vector<Node::Ref>& nodes) {
   return bytes;
 }
 
-// Batches that are made while the program works on the first one.
-int64_t batches_ahead(const CheckOptions& options, const std::optional<int64_t>& batches) {
-  int64_t ahead = threads_of(options) + 1;
-  if (options.loader.run_ahead >= 0) ahead = std::min(ahead, options.loader.run_ahead);
-  return batches ? std::clamp(*batches - 1, int64_t{0}, ahead) : ahead;
-}
-
-void add_times(const Tried& tried, const CheckOptions& options, int64_t rows, CheckReport& report) {
-  if (tried.asked == 0) return;
-  report.element_ns = tried.element_ns();
-  const int threads = threads_of(options);
-  const int64_t ahead = batches_ahead(options, report.cardinality);
-  report.first_batch_s = tried.seconds_for(rows, static_cast<int>(std::min<int64_t>(threads, rows)));
-  const int beside = std::max(threads - 1, 1);  // Nobody knows yet whether the program computes: one is left to it.
-  report.fill_s = tried.seconds_for(rows * (1 + ahead), beside) - tried.seconds_for(rows, beside);
-}
-
-// The operators from the source on that draw nothing and keep the order, if there are two, and one source. `tried` are
-// elements of `tried_node`.
-void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried, const Node::Ref& tried_node,
-                  const CheckOptions& options, CheckReport& report) {
+// The operators from the source on that draw nothing and keep the order, if there are two, and one source.
+void add_prepared(const Planned& planned, CheckReport& report) {
+  const std::vector<Node::Ref>& nodes = planned.nodes;
+  const CheckOptions& options = planned.options;
   const auto has_many = [](const Node::Ref& node) { return node->facts().inputs.size() > 1; };
   if (std::any_of(nodes.begin(), nodes.end(), has_many)) return;
   Node::Ref last;
@@ -188,40 +109,54 @@ void add_prepared(const std::vector<Node::Ref>& nodes, const Tried& tried, const
     ++operators;
   }
   if (operators < 2 || last->slots() == kEndless || options.elements < 1) return;
-  const Tried again = last == tried_node ? tried : internal::try_elements(last, options.loader.seed, options.elements);
-  const auto count = static_cast<double>(last->slots());
+  const bool is_tried = last.get() == &planned.single;
+  const Tried again = is_tried ? planned.tried : internal::try_elements(last, options.loader.seed, options.elements);
+  const double passing = static_cast<double>(last->slots()) * again.share_passing();
+  const internal::Workers workers = internal::workers_of(planned, internal::threads_of(options));
   report.prepared = {.op = last->title(),
-                     .bytes = last->slots() * bytes_of(*last, again.most_values),
-                     .seconds = 1e-9 * again.element_ns() * count / threads_of(options)};
+                     .bytes = std::llround(passing * static_cast<double>(internal::bytes_of(*last, again.most_values))),
+                     .seconds = again.seconds_to_ask(last->slots(), workers)};
 }
 
 bool has_below(const Node& node, Role role) {
   return std::ranges::any_of(nodes_of(node), [&](const Node* one) { return one != &node && is(*one, role); });
 }
 
+void find_place_of(const Node& order, CheckReport& report) {
+  const std::string title = order.title();
+  if (gives_batches(order)) {
+    report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
+  }
+  if (has_below(order, Role::repeat)) {
+    report.findings.push_back(title +
+                              " comes after repeat, so that epochs mix: an element may come twice before another "
+                              "comes once; put it before repeat");
+  }
+  if (order.facts().holds > 0 && has_below(order, Role::map)) {
+    report.findings.push_back(fmt::format("{} holds {} elements after map: before it they are often smaller", title,
+                                          internal::held_by(order, kEndless)));
+  }
+}
+
+// Of whole batches the order alone does not say how rows mix if their number is not known, or if another order has
+// mixed them before.
+bool is_mix_known(const Node& order) {
+  return !gives_batches(order) || (rows_of(order) > 1 && !has_below(order, Role::order));
+}
+
 void find_orders(const std::vector<Node::Ref>& nodes, const CheckOptions& options, int64_t rows, CheckReport& report) {
   for (const Node::Ref& node : nodes) {
     if (!is(*node, Role::order)) continue;
-    const std::string title = node->title();
-    if (has_below(*node, Role::batch)) {
-      report.findings.push_back(title + " moves whole batches, whose rows stay together: put it before batch");
-    }
-    if (has_below(*node, Role::repeat)) {
-      report.findings.push_back(title +
-                                " comes after repeat, so that epochs mix: an element may come twice before "
-                                "another comes once; put it before repeat");
-    }
-    if (node->facts().holds > 0 && has_below(*node, Role::map)) {
-      report.findings.push_back(fmt::format("{} holds {} elements after map: before it they are often smaller", title,
-                                            held_by(*node, kEndless)));
-    }
-    auto quality = internal::quality_of(*node, options.loader.seed, has_below(*node, Role::batch) ? 1 : rows);
+    find_place_of(*node, report);
+    auto quality = internal::quality_of(*node, options.loader.seed, rows, rows_of(*node));
     if (!quality) continue;
-    if (quality->mix.value_or(0) > kMostMix) {
+    quality->rows = rows_of(*node);
+    if (!is_mix_known(*node)) quality->mix = std::nullopt;
+    if (quality->mix.value_or(0) > kMostMix && !gives_batches(*node)) {
       report.findings.push_back(
           fmt::format("{}: the batches' rows come from neighbouring places of the source ({:.1f} times the variance of "
                       "mixed ones): use a larger window, or none, which costs no memory",
-                      title, *quality->mix));
+                      node->title(), *quality->mix));
     }
     report.orders.push_back(std::move(*quality));
   }
@@ -252,6 +187,16 @@ void find_label(const Dataset& dataset, const CheckOptions& options, int64_t row
       fmt::format("batches have too much of some classes of '{}' ({:.1f} times the variance of mixed ones): "
                   "shuffle, with a larger window or none",
                   options.label, *report.label->mix));
+}
+
+// `single` are the elements that were tried.
+void find_emptiness(const CheckOptions& options, const Tried& tried, const Node& single, CheckReport& report) {
+  const bool has_tried_none = options.elements > 0 && tried.asked == 0;
+  if (report.cardinality != 0 && !has_tried_none) return;
+  const int64_t count = single.slots();
+  const bool is_short = !has_tried_none && single.kind() != Kind::stream && count > 0;
+  report.findings.push_back("the dataset is empty: a run delivers nothing" +
+                            (is_short ? fmt::format("; its {} elements are too few for a batch", count) : ""));
 }
 
 void add_findings(const Dataset& dataset, const Tried& tried, CheckReport& report) {
@@ -293,22 +238,24 @@ CheckReport check(const Dataset& dataset, const CheckOptions& options) {
   if (Error error = internal::shortage_below(*dataset.node())) throw Exception(std::move(error));
   std::vector<Node::Ref> nodes;
   collect(dataset.node(), nodes);
-  const int64_t rows = batch_of(nodes);
+  const int64_t rows = rows_of(*dataset.node());
   CheckReport report{.spec = to_string(dataset.spec()), .cardinality = dataset.cardinality()};
   Tried tried;
   const Node::Ref single = below_batches(dataset);
-  if (options.elements > 0) tried = internal::try_elements(single, options.loader.seed, options.elements);
+  if (options.elements > 0) tried = internal::try_elements(single, options.loader.seed, options.elements, rows);
   report.tried = tried.asked;
   report.left_out = tried.holes;
   report.failed = tried.failed;
   report.errors = tried.errors;
-  add_memory(nodes, tried, options, rows, report);
+  const Planned planned{.nodes = nodes, .tried = tried, .single = *single, .rows = rows, .options = options};
+  internal::forecast_memory(planned, report);
   report.mapped_bytes = mapped_bytes_of(nodes);
-  add_times(tried, options, rows, report);
-  add_prepared(nodes, tried, single, options, report);
+  if (report.cardinality != 0) internal::forecast_times(planned, report);
+  add_prepared(planned, report);
   find_orders(nodes, options, rows > 1 ? rows : kDefaultBatch, report);
   find_maps(nodes, report);
   if (!options.label.empty()) find_label(dataset, options, rows > 1 ? rows : kDefaultBatch, report);
+  find_emptiness(options, tried, *single, report);
   add_findings(dataset, tried, report);
   return report;
 }
@@ -324,6 +271,8 @@ std::string CheckReport::to_string() const {
   if (tried > 0) {
     text += fmt::format("{} elements were made on one thread, {:.1f} us each; {} failed, {} were left out\n", tried,
                         element_ns / 1000, failed, left_out);
+  } else {
+    text += "no element was made\n";
   }
   for (const std::string& error : errors) text += "  " + error + "\n";
   if (!memory.empty()) text += fmt::format("memory: about {}\n", size_text(memory_bytes()));
@@ -342,7 +291,8 @@ std::string CheckReport::to_string() const {
         prepared->op, size_text(prepared->bytes), prepared->seconds);
   }
   for (const OrderQuality& order : orders) {
-    text += fmt::format("{}: moves an element by {:.0f} positions on average, {} at most", order.op, order.displacement,
+    const std::string what = order.rows > 1 ? fmt::format("a batch of {} rows", order.rows) : "an element";
+    text += fmt::format("{}: moves {} by {:.0f} positions on average, {} at most", order.op, what, order.displacement,
                         order.span);
     if (order.reach) text += fmt::format("; reach {:.3f} (1: a full shuffle)", *order.reach);
     if (order.mix) text += fmt::format(", mix {:.2f} (1: as mixed as can be)", *order.mix);

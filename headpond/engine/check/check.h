@@ -14,7 +14,7 @@ namespace headpond {
 
 struct CheckOptions {
   LoaderOptions loader = {};  ///< Options of the run that is planned.
-  int64_t elements = 64;      ///< To be made for the check, evenly spread; 0: none.
+  int64_t elements = 64;      ///< To be made for the check, spread over the epoch; 0: none.
   std::string label = "";     ///< A scalar field with the class, for CheckReport::label; "": none. See LabelMix.
 };
 
@@ -22,12 +22,14 @@ struct CheckOptions {
 /// million positions; no element is read. Of the order of a stream, whose end nobody knows, at most 20 windows.
 struct OrderQuality {
   std::string op;           ///< "shuffle(window=100)".
-  double displacement = 0;  ///< The mean of |position after - position before|.
+  int64_t rows = 1;         ///< Of each element that it moves: more than 1 if it moves whole batches.
+  double displacement = 0;  ///< The mean of |position after - position before|, of what it moves.
   int64_t span = 0;         ///< The largest.
   /// 3 x displacement / number of elements. 1: as a full shuffle. 0: as stored. None of a stream.
   std::optional<double> reach = {};
   /// The variance over batches of how many rows come from each tenth of the source, divided by that of random draws
-  /// without replacement. 1: as mixed as can be. Large: batches of neighbours. None of a stream.
+  /// without replacement. 1: as mixed as can be. Large: batches of neighbours. None of a stream; of whole batches none
+  /// if nobody knows how many rows they have, or if another order mixed the rows before.
   std::optional<double> mix = {};
 };
 

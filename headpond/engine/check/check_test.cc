@@ -50,11 +50,27 @@ TEST(Check, WithoutElementsNothingIsMade) {
   EXPECT_EQ(report.first_batch_s, std::nullopt);
 }
 
-TEST(Check, ElementsAreEvenlySpread) {
-  std::vector<int64_t> asked;
-  const Dataset counted = range(1000) | map([&asked](int64_t x) { return asked.push_back(x), x; });
-  (void)check(counted, {.elements = 4});
-  EXPECT_THAT(asked, ElementsAre(0, 250, 500, 750));
+TEST(Check, WhatIsEmptyIsFound) {
+  const auto empty = Contains(HasSubstr("the dataset is empty: a run delivers nothing"));
+  const auto none = [](uint64_t) -> Generator {
+    return []() -> Result<std::optional<Element>> { return std::nullopt; };
+  };
+  const Dataset stream = from_generator(none, {{"", i64, {}}}, {.name = "none"});
+  EXPECT_THAT(check(range(0), {}).findings, empty);
+  EXPECT_THAT(check(range(9) | take(0) | batch(2), {.elements = 0}).findings, empty);
+  EXPECT_THAT(check(stream | batch(2), {}).findings, empty);
+  EXPECT_THAT(check(stream, {.elements = 0}).findings, Not(empty)) << "nobody knows";
+  EXPECT_THAT(check(range(9), {.elements = 0}).findings, IsEmpty());
+  const CheckReport few = check(range(9) | batch(10, {.drop_remainder = true}), {});
+  EXPECT_THAT(few.findings, Contains(HasSubstr("nothing; its 9 elements are too few for a batch")));
+  EXPECT_EQ(few.first_batch_s, std::nullopt);
+}
+
+TEST(Check, OfWhatAFilterLeavesOutNothingIsPrepared) {
+  const Dataset few = range(10'000) | filter([](int64_t x) { return x % 4 == 0; });
+  const CheckReport report = check(few | batch(10), {});
+  EXPECT_NEAR(static_cast<double>(report.left_out), 48, 10);
+  EXPECT_EQ(report.prepared->bytes, 10'000 * 8 * (64 - report.left_out) / 64);
 }
 
 TEST(Check, ALabelSaysHowClassesMix) {
@@ -81,7 +97,7 @@ TEST(Check, ALabelSaysHowClassesMix) {
 
 TEST(Check, ErrorsNameTheirElements) {
   const Dataset bad = range(640) | map([](int64_t x) -> Result<int64_t> {
-                        if (x % 100 == 0) return fail(ErrorKind::DataLoss, "no good");
+                        if (x < 70) return fail(ErrorKind::DataLoss, "no good");
                         return x;
                       });
   const CheckReport report = check(bad | batch(8), {});
@@ -170,7 +186,7 @@ TEST(Check, AWindowHoldsNoMoreThanThereIs) {
 
 TEST(Check, FillIsUntilAllIsReadyThatIsMadeBesideTheFirstBatch) {
   const auto slow = [](int64_t x) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    internal::busy_us(1000);
     return x;
   };
   const auto times = [&](int64_t count, const LoaderOptions& options) {
@@ -295,6 +311,23 @@ TEST(Check, AWindowThatIsTooSmallIsFound) {
   EXPECT_NEAR(whole.orders.at(0).mix.value(), 1, 0.2);
 }
 
+TEST(Check, OfBatchesThatMoveTheMixIsThatOfTheirRows) {
+  const CheckReport report = check(range(10'000) | batch(50) | shuffle(), {});
+  ASSERT_EQ(report.orders.size(), 1U);
+  EXPECT_EQ(report.orders[0].rows, 50);
+  EXPECT_NEAR(report.orders[0].reach.value(), 1, 0.2);
+  EXPECT_NEAR(report.orders[0].displacement, 200.0 / 3, 15) << "in batches";
+  EXPECT_NEAR(report.orders[0].mix.value(), 50, 2) << "as if nothing had moved";
+  EXPECT_THAT(report.to_string(), HasSubstr("moves a batch of 50 rows by "));
+  const CheckReport bigger = check(range(10'000) | batch(10) | shuffle() | batch(5), {});
+  EXPECT_NEAR(bigger.orders.at(0).mix.value(), 10, 1) << "five pieces in each batch";
+  EXPECT_EQ(check(range(10'000) | shuffle() | batch(50) | shuffle(), {}).orders.at(0).mix, std::nullopt)
+      << "the rows were mixed before";
+  const CheckReport samples = check(range(10'000) | batch(50) | unbatch() | shuffle({.window = 100}) | batch(20), {});
+  EXPECT_EQ(samples.orders.at(0).rows, 1) << "control: they are single again";
+  EXPECT_THAT(samples.findings, Not(Contains(HasSubstr("put it before batch"))));
+}
+
 TEST(Check, TheOrderOfOperatorsIsFound) {
   EXPECT_THAT(check(range(100) | batch(4) | shuffle(), {}).findings, Contains(HasSubstr("put it before batch")));
   EXPECT_THAT(check(range(10'000) | batch(4) | shuffle({.window = 20}), {}).findings,
@@ -334,9 +367,21 @@ TEST(Check, MapsThatCouldBeOneAreFound) {
 }
 
 TEST(Check, AFilterThatLetsFewPassIsFound) {
-  const CheckReport report = check(range(6400) | filter([](int64_t x) { return x % 3200 == 0; }), {});
+  const CheckReport report = check(range(6400) | filter([](int64_t x) { return x < 200; }), {});
   EXPECT_EQ(report.left_out, 62);
   EXPECT_THAT(report.findings, Contains(HasSubstr("the filter lets 2 of 64 elements pass")));
+}
+
+TEST(Check, DataWithAPeriodIsSeenAsItIs) {
+  const auto left_out = [](int64_t period) {
+    return check(range(10'000) | filter([period](int64_t x) { return x % period == 0; }), {}).left_out;
+  };
+  for (const int64_t period : {2, 4, 156}) {  // 156: the length of a part.
+    const auto expected = 64 - 64.0 / static_cast<double>(period);
+    EXPECT_NEAR(static_cast<double>(left_out(period)), expected, 10) << period;
+  }
+  EXPECT_THAT(check(range(10'000) | filter([](int64_t x) { return x % 20 == 0; }), {}).findings,
+              Contains(HasSubstr("elements pass: the others are made in vain")));
 }
 
 TEST(Check, AFileThatIsMissingIsThrown) { EXPECT_THROW((void)check(text_lines("/nowhere/at.all"), {}), Exception); }

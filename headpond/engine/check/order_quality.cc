@@ -80,6 +80,27 @@ OrderQuality quality_of_stream(const Node& node, uint64_t seed) {
   return quality;
 }
 
+OrderQuality quality_of_positions(const Node& node, uint64_t seed, int64_t batch, int64_t rows) {
+  const int64_t slots = node.slots();
+  Replace replaced(node.input());
+  const auto view = view_of(node, {.seed = seed, .epoch = 0, .observer = &replaced});
+  Context context;
+  Element element;
+  const auto source = [&](int64_t i) {
+    element.clear();
+    const bool is_known = view->at(i, context, {}, element) == Got::value && element.key < static_cast<uint64_t>(slots);
+    return is_known ? static_cast<int64_t>(element.key) : i;
+  };
+  OrderQuality quality = quality_of(source, slots, std::max<int64_t>(batch / rows, 1), kMostPositions);
+  quality.op = node.title();
+  if (rows == 1) return quality;
+  quality.mix = std::nullopt;
+  if (slots > kEndless / kTenths / rows) return quality;
+  const auto source_of_row = [&](int64_t row) { return source(row / rows) * rows + row % rows; };
+  quality.mix = quality_of(source_of_row, slots * rows, batch, kMostPositions).mix;
+  return quality;
+}
+
 }  // namespace
 
 OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t count, int64_t batch, int64_t most) {
@@ -111,25 +132,13 @@ OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t c
   return quality;
 }
 
-std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch) {
+std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch, int64_t rows) {
   if (!node.facts().permutes || node.facts().inputs.size() != 1) return std::nullopt;
   const bool is_own = node.facts().is_of_library && node.facts().holds > 0;
   if (node.kind() == Kind::stream && is_own) return quality_of_stream(node, seed);
   if (node.kind() == Kind::stream || node.iterates()) return std::nullopt;
-  const int64_t slots = node.slots();
-  if (slots == kEndless || slots < 1) return std::nullopt;
-  Replace replaced(node.input());
-  const auto view = view_of(node, {.seed = seed, .epoch = 0, .observer = &replaced});
-  Context context;
-  Element element;
-  const auto source = [&](int64_t i) {
-    element.clear();
-    const bool is_known = view->at(i, context, {}, element) == Got::value && element.key < static_cast<uint64_t>(slots);
-    return is_known ? static_cast<int64_t>(element.key) : i;
-  };
-  OrderQuality quality = quality_of(source, slots, batch, kMostPositions);
-  quality.op = node.title();
-  return quality;
+  if (node.slots() == kEndless || node.slots() < 1) return std::nullopt;
+  return quality_of_positions(node, seed, batch, rows);
 }
 
 }  // namespace headpond::internal

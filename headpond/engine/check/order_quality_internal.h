@@ -16,7 +16,9 @@ namespace headpond::internal {
 OrderQuality quality_of(const std::function<int64_t(int64_t position)>& source, int64_t count, int64_t batch,
                         int64_t most);
 
-/// The quality of a node that permutes positions, or of a shuffle of a stream; none for other nodes.
-std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch);
+/// The quality of a node that permutes positions, or of a shuffle of a stream; none for other nodes. `batch` rows are
+/// delivered at once; the elements that it moves have `rows` each, and its mix is that of their rows. REQUIRES: batch
+/// >= 1, rows >= 1.
+std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch, int64_t rows = 1);
 
 }  // namespace headpond::internal

@@ -3,13 +3,18 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <vector>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/base/random.h"
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/engine/check/tried_internal.h"
+#include "headpond/engine/stages/cost_model_internal.h"
+#include "headpond/engine/stages/counts/thread_usage_internal.h"
+#include "headpond/tensor/buffer.h"
 #include "headpond/tensor/memory_account.h"
 
 namespace headpond::internal {
@@ -49,30 +54,96 @@ bool is_serial(const Node& node) {
          std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return is_serial(*input); });
 }
 
-// Returns how many ns it took.
+// Returns how many ns it took without waits for a processor, and adds to `blocked_ns` how many of them it waited for
+// something else. Of short work the time of the clocks is more than such waits.
 template <class Work>
-double timed(const Work& work) {
+double timed(const Work& work, double& blocked_ns) {
+  const ThreadUsage usage = ThreadUsage::now();
   const int64_t began = now_ns();
   work();
-  return static_cast<double>(now_ns() - began);
+  const int64_t elapsed = now_ns() - began;
+  const TaskUse use = use_of(usage, ThreadUsage::now(), elapsed);
+  blocked_ns += use.blocked_ns;
+  return std::min(static_cast<double>(elapsed), use.cpu_ns + use.blocked_ns);
 }
 
-// Evenly spread over the epoch.
-Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
+// Copies of large elements, as the first batches of so many rows have them: in memory that the system has yet to give.
+class FirstCopies {
+ public:
+  explicit FirstCopies(int64_t rows) : rows_(rows) {}
+
+  void add(const Element& element, Tried& tried) {
+    constexpr int64_t kLarge = 4096;
+    int64_t bytes = 0;
+    for (size_t i = 0; i < element.size(); ++i) bytes += static_cast<int64_t>(element[i].byte_size());
+    if (rows_ < 2 || bytes < kLarge || (bytes > left_ && !begin_batch(bytes))) return;
+    double blocked_ns = 0;
+    tried.copy_ns += timed(
+        [&] {
+          for (size_t i = 0; i < element.size(); ++i) to_ = std::copy_n(element[i].data(), element[i].byte_size(), to_);
+        },
+        blocked_ns);
+    ++tried.copied;
+    left_ -= bytes;
+  }
+
+ private:
+  // What one has is kept: memory that was freed would be used again.
+  bool begin_batch(int64_t row_bytes) {
+    const int64_t most = kMostBytes - bytes_;
+    if (row_bytes > most) return false;
+    left_ = row_bytes > most / rows_ ? most : row_bytes * rows_;
+    bytes_ += left_;
+    to_ = batches_.emplace_back(Tensor::empty(DType::u8, {left_}, pool_)).mutable_data();
+    return true;
+  }
+
+  static constexpr int64_t kMostBytes = 32 << 20;
+  const int64_t rows_;
+  BufferPool pool_{0};
+  std::vector<Tensor> batches_;
+  std::byte* to_ = nullptr;
+  int64_t left_ = 0, bytes_ = 0;  // Of the last batch, and of all.
+};
+
+// One of each of `parts` equal parts of the positions, drawn by a fixed seed. Equal distances would be in step with
+// data that has a period.
+class SpreadPositions {
+ public:
+  SpreadPositions(int64_t slots, int64_t parts) : size_(slots / parts), rest_(slots % parts) {}
+  // REQUIRES: called for 0, 1, ... in order.
+  int64_t next_in(int64_t part) {
+    const int64_t size = size_ + (part < rest_ ? 1 : 0);
+    return part * size_ + std::min(part, rest_) + static_cast<int64_t>(random_.below(static_cast<uint64_t>(size)));
+  }
+
+ private:
+  const int64_t size_, rest_;  // The first `rest_` parts have one more.
+  Random random_{uint64_t{0}};
+};
+
+Tried try_positions(const Node& node, uint64_t seed, int64_t count, int64_t rows) {
   Tried tried;
   const int64_t slots = node.slots(), last = std::min(count, slots);
+  if (last < 1) return tried;
+  SpreadPositions positions(slots, last);
   const auto view = view_of(node, {.seed = seed, .epoch = 0});
   Context context;
+  FirstCopies copies(rows);
   for (int64_t i = 0; i < last; ++i) {
     stop_if_interrupted();
-    const int64_t position = slots == kEndless ? i : i * (slots / last);
+    const int64_t position = slots == kEndless ? i : positions.next_in(i);
     Element element;
     Got got = Got::hole;
-    tried.ns += timed([&] { got = ask(*view, position, context, {}, element); });
+    const double ns = timed([&] { got = ask(*view, position, context, {}, element); }, tried.blocked_ns);
+    tried.ns += ns;
+    tried.times_ns.push_back(ns);
     ++tried.asked;
     tried.holes += got == Got::hole ? 1 : 0;
     if (got == Got::error) tried.add_error(context.error);
-    if (got == Got::value) tried.add(element);
+    if (got != Got::value) continue;
+    tried.add(element);
+    copies.add(element, tried);
   }
   return tried;
 }
@@ -80,8 +151,8 @@ Tried try_positions(const Node& node, uint64_t seed, int64_t count) {
 // The elements of a source, and what the operators make of them one by one.
 class Stream {
  public:
-  Stream(const Node::Ref& node, uint64_t seed)
-      : chain_(chain_of(node)), seed_(seed), sequence_(Dataset(chain_.base), {.seed = seed}) {
+  Stream(const Node::Ref& node, uint64_t seed, int64_t rows)
+      : chain_(chain_of(node)), seed_(seed), sequence_(Dataset(chain_.base), {.seed = seed}), copies_(rows) {
     if (chain_.order != nullptr) tried_.window = chain_.order->facts().holds / 2;
   }
 
@@ -94,23 +165,29 @@ class Stream {
  private:
   bool try_next() {
     Result<Element> element;
-    const double ns = timed([&] { element = sequence_.next(); });
+    const double before_ns = tried_.ns + tried_.below_ns;
+    double source_blocked_ns = 0;
+    const double ns = timed([&] { element = sequence_.next(); }, source_blocked_ns);
     if (at_end(element)) {
       tried_.is_all = true;
       return false;
     }
     ++tried_.asked;
     tried_.below_ns += ns;
-    if (is_serial_) tried_.source_ns += ns;
+    (is_serial_ ? tried_.source_ns : tried_.blocked_ns) += is_serial_ ? ns : source_blocked_ns;
     Got got = Got::value;
     if (!element) {
       tried_.add_error(element.error());
       return true;
     }
-    tried_.below_ns += timed([&] { got = apply(chain_.below, *element); });
+    tried_.below_ns += timed([&] { got = apply(chain_.below, *element); }, tried_.blocked_ns);
     tried_.holes_below += got == Got::hole ? 1 : 0;
-    if (got == Got::value) tried_.ns += timed([&] { got = apply(chain_.above, *element); });
-    if (got == Got::value) tried_.add(*element);
+    if (got == Got::value) tried_.ns += timed([&] { got = apply(chain_.above, *element); }, tried_.blocked_ns);
+    tried_.times_ns.push_back(tried_.ns + tried_.below_ns - before_ns);
+    if (got == Got::value) {
+      tried_.add(*element);
+      copies_.add(*element, tried_);
+    }
     if (got == Got::error) tried_.add_error(context_.error);
     tried_.holes += got == Got::hole ? 1 : 0;
     return true;
@@ -133,6 +210,7 @@ class Stream {
   Sequence sequence_;
   Context context_;
   Tried tried_;
+  FirstCopies copies_;
 };
 
 }  // namespace
@@ -152,6 +230,13 @@ void Tried::add(const Element& element) {
   most_values = std::max(most_values, values);
 }
 
+double Tried::usual_ns() const {
+  std::vector<double> sorted = times_ns;
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return middle != sorted.end() ? *middle : 0;
+}
+
 void Tried::add_error(const Error& error) {
   ++failed;
   if (errors.size() < kMostErrors) errors.push_back(error.to_string());
@@ -164,7 +249,7 @@ double read_for(double given, int64_t window) {
   return given < held ? 2 * std::sqrt(held * given) : given + held;
 }
 
-double Tried::seconds_for(int64_t count, int threads) const {
+double Tried::seconds_for(int64_t count, const Workers& workers) const {
   const double tries = static_cast<double>(asked), passed = std::max(tries - static_cast<double>(holes), 1.0);
   const auto wanted = static_cast<double>(count);
   const double below = std::max(tries - static_cast<double>(holes_below), 1.0);  // Reach the window.
@@ -172,13 +257,32 @@ double Tried::seconds_for(int64_t count, int threads) const {
   const double all = is_all ? tries : std::numeric_limits<double>::infinity();
   const double read = std::min((window > 0 ? read_for(given, window) : given) * tries / below, all);
   const double above_ns = (ns - below_ns) * wanted / passed;
-  const double on_threads_ns = (below_ns / tries * read + above_ns) / std::max(threads, 1);
-  return 1e-9 * std::max(source_ns / tries * read, on_threads_ns);
+  return 1e-9 * std::max(source_ns / tries * read, on_threads_ns(below_ns / tries * read + above_ns, workers));
 }
 
-Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count) {
+double Tried::seconds_to_ask(int64_t count, const Workers& workers) const {
+  return 1e-9 * on_threads_ns(element_ns() * static_cast<double>(count), workers);
+}
+
+double Tried::copy_seconds(int64_t count, int threads) const {
+  if (copied == 0) return 0;
+  return 1e-9 * copy_ns / static_cast<double>(copied) * static_cast<double>(count) / std::max(threads, 1);
+}
+
+// Many elements that wait may do so at once. Waits that nobody declared are seen after a few long tasks: CostModel.
+double Tried::on_threads_ns(double work_ns, const Workers& workers) const {
+  const double threads = std::max(workers.threads, 1), each_ns = element_ns();
+  const bool is_seen = workers.are_waits_detected && each_ns > 2 * CostModel::kTaskNs && blocked_ns > ns / 2;
+  if (workers.io_threads < 1 || work_ns <= 0 || !(workers.are_waits_declared || is_seen)) return work_ns / threads;
+  const double elements = std::max(work_ns / each_ns, 1.0), wait_ns = blocked_ns / ns * work_ns / elements;
+  const double before = workers.are_waits_declared ? 0 : std::min(elements, double{CostModel::kTasksSeen});
+  const double rounds = std::max((elements - before) / workers.io_threads, elements > before ? 1.0 : 0.0);
+  return std::max((work_ns - wait_ns * elements) / threads, wait_ns * (before / threads + rounds));
+}
+
+Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count, int64_t rows) {
   const bool has_positions = node->kind() != Kind::stream && !node->iterates();
-  return has_positions ? try_positions(*node, seed, count) : Stream(node, seed).first(count);
+  return has_positions ? try_positions(*node, seed, count, rows) : Stream(node, seed, rows).first(count);
 }
 
 }  // namespace headpond::internal

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -25,6 +27,23 @@ Dataset counting(int64_t& calls, int64_t us = 0) {
     };
   };
   return from_generator(make, {{"", i64, {}}}, {.name = "counting"});
+}
+
+TEST(Tried, OneOfEachPartAndTheSameInEachCall) {
+  std::vector<int64_t> asked;
+  const Dataset counted = range(1003) | map([&asked](int64_t x) { return asked.push_back(x), x; });
+  for (const int round : {0, 1}) EXPECT_EQ(try_elements(counted.node(), 5, 4).asked, 4) << round;
+  ASSERT_EQ(asked.size(), 8U);
+  for (size_t part = 0; part < 4; ++part) {
+    const int64_t begin = std::array<int64_t, 4>{0, 251, 502, 753}.at(part);
+    EXPECT_GE(asked[part], begin);
+    EXPECT_LT(asked[part], begin + (part < 3 ? 251 : 250));
+    EXPECT_EQ(asked[part + 4], asked[part]);
+  }
+  asked.clear();
+  EXPECT_EQ(try_elements(counted.node(), 0, 2000).asked, 1003);
+  EXPECT_TRUE(std::is_sorted(asked.begin(), asked.end()));
+  EXPECT_EQ(asked.back(), 1002) << "each of them once";
 }
 
 TEST(ReadFor, IsAboutWhatAShuffleOfAStreamReads) {
@@ -58,11 +77,11 @@ TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThread) {
         {.name = "slow"});
   };
   const Tried slow_source = try_elements((counting(calls, 2000) | map_of(200)).node(), 0, 10);
-  EXPECT_NEAR(slow_source.seconds_for(100, 4), 100 * slow_source.source_ns / 10 * 1e-9, 1e-6);
-  EXPECT_GT(slow_source.seconds_for(100, 4), 0.2);
+  EXPECT_NEAR(slow_source.seconds_for(100, {.threads = 4}), 100 * slow_source.source_ns / 10 * 1e-9, 1e-6);
+  EXPECT_GT(slow_source.seconds_for(100, {.threads = 4}), 0.2);
   const Tried slow_map = try_elements((counting(calls) | map_of(2000)).node(), 0, 10);
-  EXPECT_NEAR(slow_map.seconds_for(100, 4), slow_map.seconds_for(100, 1) / 4, 1e-6);
-  EXPECT_GT(slow_map.seconds_for(100, 1), 0.2);
+  EXPECT_NEAR(slow_map.seconds_for(100, {.threads = 4}), slow_map.seconds_for(100, {.threads = 1}) / 4, 1e-6);
+  EXPECT_GT(slow_map.seconds_for(100, {.threads = 1}), 0.2);
 }
 
 TEST(Tried, AWindowIsFilledFromBelowOnly) {
@@ -76,16 +95,17 @@ TEST(Tried, AWindowIsFilledFromBelowOnly) {
   const Tried tried = try_elements(dataset.node(), 0, 20);
   EXPECT_EQ(mapped, 20);
   const double each = tried.below_ns / 20 * 1e-9, above = (tried.ns - tried.below_ns) / 20 * 1e-9;
-  EXPECT_THAT(tried.seconds_for(100, 1), DoubleNear(400 * each + 100 * above, 1e-9));
+  EXPECT_THAT(tried.seconds_for(100, {.threads = 1}), DoubleNear(400 * each + 100 * above, 1e-9));
 }
 
 TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThreadAlsoBelowAPartOfIt) {
   int64_t calls = 0;
   const Tried part = try_elements((counting(calls, 500) | skip(2) | take(50)).node(), 0, 10);
-  EXPECT_NEAR(part.seconds_for(100, 4), 100 * part.source_ns / 10 * 1e-9, 1e-6);
+  EXPECT_NEAR(part.seconds_for(100, {.threads = 4}), 100 * part.source_ns / 10 * 1e-9, 1e-6);
   const auto same = map([](int64_t x) { return x; }, {.name = "same"});
   const Tried mapped = try_elements((counting(calls, 500) | same | take(50)).node(), 0, 10);
-  EXPECT_LT(mapped.seconds_for(100, 4), mapped.seconds_for(100, 1)) << "control: others may work on a map below it";
+  EXPECT_LT(mapped.seconds_for(100, {.threads = 4}), mapped.seconds_for(100, {.threads = 1}))
+      << "control: others may work on a map below it";
 }
 
 TEST(Tried, AboveAWindowAFilterAsksItForMore) {
@@ -96,19 +116,76 @@ TEST(Tried, AboveAWindowAFilterAsksItForMore) {
   EXPECT_EQ(tried.holes, 45);
   EXPECT_EQ(tried.holes_below, 0);
   const double each = tried.source_ns / 50 * 1e-9;
-  EXPECT_NEAR(tried.seconds_for(40, 1) / (read_for(400, 1000) * each), 1, 0.1);
+  EXPECT_NEAR(tried.seconds_for(40, {.threads = 1}) / (read_for(400, 1000) * each), 1, 0.1);
   const Tried below = try_elements((counting(calls, 1000) | few | shuffle({.window = 1000})).node(), 0, 50);
   EXPECT_EQ(below.holes_below, 45);
-  EXPECT_NEAR(below.seconds_for(40, 1) / (10 * read_for(40, 1000) * below.source_ns / 50 * 1e-9), 1, 0.1);
+  EXPECT_NEAR(below.seconds_for(40, {.threads = 1}) / (10 * read_for(40, 1000) * below.source_ns / 50 * 1e-9), 1, 0.1);
 }
 
 TEST(Tried, NobodyReadsMoreThanThereIs) {
   int64_t calls = 0;
   const Tried all = try_elements((counting(calls, 200) | take(30) | shuffle({.window = 10'000})).node(), 0, 64);
   EXPECT_TRUE(all.is_all);
-  EXPECT_LE(all.seconds_for(20, 1), 1e-9 * all.ns);
-  EXPECT_GE(all.seconds_for(20, 1), 1e-9 * all.below_ns) << "all of them are read";
+  EXPECT_LE(all.seconds_for(20, {.threads = 1}), 1e-9 * all.ns);
+  EXPECT_GE(all.seconds_for(20, {.threads = 1}), 1e-9 * all.below_ns) << "all of them are read";
   EXPECT_FALSE(try_elements((counting(calls) | shuffle({.window = 10'000})).node(), 0, 64).is_all);
+}
+
+TEST(Tried, WaitsAreToldFromWork) {
+  const auto waits = map(
+      [](int64_t x) {
+        sleep_us(1000);
+        return x;
+      },
+      {.name = "waits"});
+  const auto works = map(
+      [](int64_t x) {
+        const auto began = std::chrono::steady_clock::now();
+        while (std::chrono::steady_clock::now() - began < std::chrono::microseconds(1000)) {
+        }
+        return x;
+      },
+      {.name = "works"});
+  int64_t calls = 0;
+  for (const Dataset& source : {range(100), counting(calls)}) {
+    const Tried waited = try_elements((source | waits).node(), 0, 20),
+                worked = try_elements((source | works).node(), 0, 20);
+    EXPECT_GT(waited.blocked_ns, 0.8 * waited.ns);
+    EXPECT_LT(worked.blocked_ns, 0.5 * worked.ns);
+    EXPECT_GT(waited.usual_ns(), 1e6);
+    // As a share of what one thread takes.
+    const auto part = [](const Tried& tried, const Workers& workers) {
+      return tried.seconds_for(1000, workers) / (1e-9 * tried.element_ns() * 1000);
+    };
+    EXPECT_LT(part(waited, {.threads = 2, .io_threads = 100, .are_waits_declared = true}), 0.2);
+    EXPECT_LT(part(waited, {.threads = 2, .io_threads = 100}), 0.2) << "they are detected";
+    EXPECT_NEAR(part(waited, {.threads = 2, .io_threads = 100, .are_waits_detected = false}), 0.5, 1e-9);
+    EXPECT_NEAR(part(waited, {.threads = 2}), 0.5, 1e-9);
+    EXPECT_NEAR(part(worked, {.threads = 2, .io_threads = 100}), 0.5, 1e-9);
+  }
+}
+
+TEST(Tried, TheUsualTimeIsNotThatOfTheFirstElements) {
+  const Tried tried = try_elements((range(20) | map([](int64_t x) {
+                                      sleep_us(x < 3 ? 20'000 : 1000);
+                                      return x;
+                                    })).node(),
+                                   0, 20);
+  EXPECT_LT(tried.usual_ns(), tried.element_ns() / 2);
+  EXPECT_EQ(Tried().usual_ns(), 0);
+}
+
+TEST(Tried, LargeElementsAreCopiedIfThereAreBatches) {
+  const auto sized = [](int64_t bytes) {
+    return (range(100) |
+            map([bytes](int64_t) { return Tensor::empty(DType::u8, {bytes}); }, {.output = {{"", u8, {bytes}}}}))
+        .node();
+  };
+  EXPECT_EQ(try_elements(sized(10'000), 0, 20, 8).copied, 20);
+  EXPECT_GT(try_elements(sized(10'000), 0, 20, 8).copy_seconds(8, 1), 0);
+  EXPECT_EQ(try_elements(sized(10'000), 0, 20).copied, 0);
+  EXPECT_EQ(try_elements(sized(100), 0, 20, 8).copied, 0);
+  EXPECT_EQ(try_elements(sized(10 << 20), 0, 20, 8).copied, 3) << "no more than 32 MiB";
 }
 
 TEST(Tried, WhatAFilterLeavesOutIsMadeToo) {
@@ -118,7 +195,7 @@ TEST(Tried, WhatAFilterLeavesOutIsMadeToo) {
   };
   const Tried tried = try_elements((range(40) | filter(slow, {.name = "slow"})).node(), 0, 40);
   EXPECT_EQ(tried.holes, 30);
-  EXPECT_THAT(tried.seconds_for(10, 1), DoubleNear(1e-9 * tried.ns, 1e-9));
+  EXPECT_THAT(tried.seconds_for(10, {.threads = 1}), DoubleNear(1e-9 * tried.ns, 1e-9));
 }
 
 }  // namespace

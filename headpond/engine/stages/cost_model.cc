@@ -7,8 +7,6 @@
 namespace headpond::internal {
 namespace {
 
-constexpr int64_t kMostElementsOpened = 256;
-constexpr int64_t kTasksSeen = 8;  // Before they are believed.
 constexpr int64_t kFirstTasks = 16;
 constexpr double kRemembered = 0.9;  // Of all that was seen before a task.
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
@@ -19,7 +17,7 @@ constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 bool Waits::add(bool waited, int64_t elapsed_ns) {
   waited_ns_ = kRemembered * waited_ns_ + (waited ? static_cast<double>(elapsed_ns) : 0);
   all_ns_ = kRemembered * all_ns_ + static_cast<double>(elapsed_ns);
-  if (++seen_ < kTasksSeen) return false;
+  if (++seen_ < CostModel::kTasksSeen) return false;
   const bool waits = waited_ns_ > (blocking_ ? kMostlyComputes : kMostlyWaits) * all_ns_;
   if (waits == std::exchange(blocking_, waits)) return false;
   seen_ = 0;

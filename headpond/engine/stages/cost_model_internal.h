@@ -29,6 +29,8 @@ class CostModel {
  public:
   static constexpr int64_t kTasksAfterSurprise = 256;
   static constexpr double kTaskNs = 100'000;  ///< What one claim is to take; a hand-over costs about a hundredth of it.
+  static constexpr int64_t kMostElementsOpened = 256, kMostItemBytes = 1 << 20;
+  static constexpr int64_t kTasksSeen = 8;  ///< Before it is believed whether they wait.
 
   /// Of latency_ns(): near the longest of late.
   static constexpr MovingAverage latency() { return {0.5, 0.05}; }

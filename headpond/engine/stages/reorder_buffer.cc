@@ -25,7 +25,6 @@ constexpr int64_t kSmall = 16;             // Bytes of a tensor that need no buf
 constexpr int64_t kBufferHead = 80;
 constexpr int64_t kNeverFits = INT64_MAX >> 10;  // Small enough to be added up.
 
-constexpr int64_t kMostItemBytes = 1 << 20;
 // Batches that are cheap and small: so many that a thread is woken for several at once, and stay in its cache.
 constexpr int64_t kCheapBatches = 8, kCheapBatchesBytes = 1 << 20;
 
@@ -505,6 +504,7 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
       const MemoryAccount::Scope scope(memory_account_);
       assemble(*task.item, context);
     });
+    host_.memory.note_peak();
   }
   error ? item_lost(task, std::move(error)) : item_ready(*task.item, now_ns());
 }
@@ -561,7 +561,7 @@ void ReorderBuffer::item_ready(WorkItem& item, int64_t at_ns) {
   host_.memory.release(std::exchange(item.reserved, 0));
   host_.memory.add_ready(item.bytes);
   const int64_t largest = costs_.largest_bytes();
-  const int64_t most_bytes = std::min(kMostItemBytes, *host_.options.memory / 8);
+  const int64_t most_bytes = std::min(CostModel::kMostItemBytes, *host_.options.memory / 8);
   costs_.add_completed(item.elements, item.bytes, item.ready_ns - item.begun_ns, most_bytes);
   const bool is_next = any_order_ || &item == items_.front().get();
   account_.item_ready({item.elements, item.bytes, item.begun_ns, item.ready_ns, is_next});
