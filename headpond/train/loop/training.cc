@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include "headpond/base/clock.h"
@@ -124,18 +125,22 @@ class Training {
     HEADPOND_TRY(restore());
     HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.begin(context_); }));
     save_timer_.reset(context_.step);
-    if (context_.step > 0 && !is_over()) HEADPOND_TRY(evaluate_if_due());
+    if (context_.step > 0 && is_on_grid() && !is_over()) HEADPOND_TRY(evaluate_if_due());
     if (!report_.resumed_from) HEADPOND_TRY(save());
     while (!is_over()) {
       auto went = step();
       if (!went) return fail(went.error());
       if (!*went) break;
-      if (!save_timer_.is_due(context_.step) || is_over()) continue;
+      if (!is_save_due() || is_over()) continue;
       HEADPOND_TRY(save());
       HEADPOND_TRY(evaluate_if_due());
     }
     return {};
   }
+
+  // Steps are saved at multiples of save_steps, wherever the last save was: a stop between two of them moves none.
+  bool is_on_grid() const { return !config_.save_steps || context_.step % *config_.save_steps == 0; }
+  bool is_save_due() const { return config_.save_steps ? is_on_grid() : save_timer_.is_due(context_.step); }
 
   bool is_over() {
     if (train_.max_steps && context_.step >= *train_.max_steps) return ends_because("max_steps");
@@ -256,6 +261,9 @@ class Training {
     state.begin("training", 0);
     state.visit("best_loss", best_loss_);
     state.visit("best_step", best_step_);
+    double age = evaluation_age();
+    state.visit("evaluation_age", age);
+    if (state.is_restoring() && age >= 0) evaluation_began_ns_ = now_ns() - static_cast<int64_t>(1e9 * age);
     std::map<std::string, size_t> numbers;  // How many hooks of each name came before.
     const auto visit = [&](const std::string& name, auto& one) {
       state.begin(name, ++numbers[name]);
@@ -306,20 +314,25 @@ class Training {
 
   // ---- evaluations
 
+  // Seconds since the last one began; below 0: there was none. Those between two processes don't count.
+  double evaluation_age() const {
+    return evaluation_began_ns_ ? 1e-9 * static_cast<double>(now_ns() - *evaluation_began_ns_) : -1;
+  }
+
   Result<void> evaluate_if_due() {
-    const bool waits =
-        evaluation_began_ns_ > 0 && 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_) < eval_.throttle_secs;
-    return waits ? Result<void>() : evaluate(false);
+    const double age = evaluation_age();
+    return age >= 0 && age < eval_.throttle_secs ? Result<void>() : evaluate(false);
   }
 
   Result<void> evaluate(bool is_last) {
     train_loader_.pause();
-    evaluation_began_ns_ = now_ns();
+    const int64_t began_ns = now_ns();
+    evaluation_began_ns_ = began_ns;
     TrainingReport::OneEvaluation one{.evaluation = {.step = context_.step}};
     learner_.begin_evaluation();
     auto evaluated = guarded([&] { return run_evaluation(one); });
     learner_.end_evaluation();
-    one.evaluation.seconds = 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_);
+    one.evaluation.seconds = 1e-9 * static_cast<double>(now_ns() - began_ns);
     save_timer_.leave_out(one.evaluation.seconds);
     if (!evaluated) return evaluated;
     if (is_evaluation_stopped()) return {};  // Perhaps not all of it was done.
@@ -416,7 +429,8 @@ class Training {
   Evaluation evaluation_;
   TrainingResult result_;
   int64_t epoch_ = 0;
-  int64_t last_saved_ = -1, last_evaluated_ = -1, evaluation_began_ns_ = 0;
+  int64_t last_saved_ = -1, last_evaluated_ = -1;
+  std::optional<int64_t> evaluation_began_ns_;  // The last one's.
   double best_loss_ = std::numeric_limits<double>::infinity();
   int64_t best_step_ = -1;
 };

@@ -55,7 +55,7 @@ class Learner {
 struct RunConfig {
   /// Where checkpoints, charts and exports go; "": nothing is written, and each run begins anew.
   std::string model_dir = "";
-  std::optional<int64_t> save_steps = std::nullopt;  ///< Steps between checkpoints.
+  std::optional<int64_t> save_steps = std::nullopt;  ///< A checkpoint at each step that is a multiple of it.
   std::optional<double> save_secs = std::nullopt;    ///< Or seconds; neither: 600 seconds; both: refused.
   int64_t keep = 5;                                  ///< The newest checkpoints, beside that of the lowest loss.
   int64_t log_steps = 100;            ///< Between lines of the log and points of "global_step/sec"; 0: none.
@@ -126,12 +126,14 @@ struct TrainingReport {
 /// input would; what caches hold and open files stay, and its first batches are made ahead when a processor is free.
 ///
 /// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
-/// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an
-/// evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end if the last
-/// checkpoint had none. An evaluation without a batch is logged as a warning; only the exporters at the end are called
-/// then. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A training that was
-/// interrupted goes on with the same steps, losses and evaluations as if it had not been; an evaluation after the save
-/// that it goes on from is done (again).
+/// hooks, a batch, Learner::train, after_run. A checkpoint is saved at each multiple of save_steps, or every save_secs,
+/// and at the end; an evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end
+/// if the last checkpoint had none. An evaluation without a batch is logged as a warning; only the exporters at the end
+/// are called then. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A training
+/// that was interrupted goes on with the same steps, losses and evaluations as if it had not been: the evaluation that
+/// was due after the save that it goes on from is made (again); one that was made only because the training ended is
+/// not known to the next run, though its exports and its points of charts stay. With save_secs the saves, and so the
+/// evaluations, depend on the clock.
 ///
 /// Throws Exception(InvalidArgument) for options that contradict themselves, and as Loader's constructor. Errors:
 /// those of the inputs, the learner and hooks; FailedPrecondition, naming the first difference, for a checkpoint of
