@@ -4,13 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
 #include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
+#include "headpond/dataset/node.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/executor/resources.h"
 #include "headpond/monitor/events.h"
@@ -27,13 +32,45 @@ constexpr const char* kHooks = "hooks.json";
   throw Exception(Error(ErrorKind::InvalidArgument, "train_and_evaluate: " + what));
 }
 
+template <class Pointer>
+void refuse_null(const char* what, const std::vector<Pointer>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr) refuse(fmt::format("{}[{}] is null", what, i));
+  }
+}
+
+void check_exporters(const RunConfig& config, const EvalSpec& eval) {
+  refuse_null("EvalSpec::exporters", eval.exporters);
+  if (!eval.exporters.empty() && config.model_dir.empty()) refuse("exporters need a model_dir");
+  std::set<std::string_view> names;
+  for (const auto& exporter : eval.exporters) {
+    if (!names.insert(exporter->name()).second)
+      refuse(fmt::format("two exporters are named '{}', and would write the same files", exporter->name()));
+  }
+}
+
 void check(const RunConfig& config, const TrainSpec& train, const EvalSpec& eval) {
   if (config.save_steps && config.save_secs) refuse("save_steps and save_secs exclude each other");
   if (config.keep < 1) refuse(fmt::format("keep={}: must be at least 1", config.keep));
   if (config.log_steps < 0 || config.summary_steps < 0) refuse("log_steps and summary_steps must not be negative");
   if (train.max_steps.value_or(1) < 1) refuse(fmt::format("max_steps={}: must be above 0", *train.max_steps));
   if (eval.steps.value_or(1) < 1) refuse(fmt::format("steps={} of the evaluation: must be above 0", *eval.steps));
-  if (eval.throttle_secs < 0) refuse("throttle_secs must not be negative");
+  if (!(eval.throttle_secs >= 0)) refuse(fmt::format("throttle_secs={}: must be at least 0", eval.throttle_secs));
+  if (train.epochs == 0) refuse("epochs=0: must be above 0, or below for a training without end");
+  refuse_null("TrainSpec::hooks", train.hooks);
+  refuse_null("EvalSpec::hooks", eval.hooks);
+  check_exporters(config, eval);
+  if (!eval.steps && eval.input.cardinality() == kEndless)
+    refuse("the evaluation's input has no end: set EvalSpec::steps");
+}
+
+// The program may change its working directory while it trains.
+RunConfig with_absolute_folder(RunConfig config) {
+  std::error_code error;
+  if (config.model_dir.empty()) return config;
+  const std::filesystem::path path = std::filesystem::absolute(config.model_dir, error);
+  if (!error) config.model_dir = path.string();
+  return config;
 }
 
 Every save_every(const RunConfig& config) {
@@ -55,7 +92,7 @@ class Training {
   Training(Learner& learner, const RunConfig& config, const TrainSpec& train, const EvalSpec& eval,
            TrainingReport& report)
       : learner_(learner),
-        config_(config),
+        config_(with_absolute_folder(config)),
         train_(train),
         eval_(eval),
         report_(report),
@@ -414,7 +451,7 @@ class Training {
   }
 
   Learner& learner_;
-  const RunConfig& config_;
+  const RunConfig config_;
   const TrainSpec& train_;
   const EvalSpec& eval_;
   TrainingReport& report_;
