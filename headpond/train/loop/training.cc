@@ -246,12 +246,22 @@ class Training {
     if (config_.model_dir.empty()) return {};
     auto folder = CheckpointFolder::open(config_.model_dir);
     if (!folder) return fail(folder.error());
-    auto events = EventWriter::open(config_.model_dir);
-    if (!events) return fail(events.error());
-    events_ = std::move(*events);
-    context_.events = events_.get();
+    HEADPOND_TRY(open_events());
     writer_ = std::make_unique<CheckpointWriter>(
         std::move(*folder), CheckpointWriterOptions{.keep = config_.keep, .asynchronous = config_.asynchronous_save});
+    return {};
+  }
+
+  // A full disk costs the charts, and not the training.
+  Result<void> open_events() {
+    auto events = EventWriter::open(config_.model_dir);
+    if (!events && events.error().kind() != ErrorKind::ResourceExhausted) return fail(events.error());
+    if (events) {
+      events_ = std::move(*events);
+      context_.events = events_.get();
+    } else {
+      log(LogLevel::warning, fmt::format("there are no charts: {}", events.error().to_string()));
+    }
     return {};
   }
 

@@ -140,8 +140,8 @@ struct TrainingReport {
 /// Throws Exception(InvalidArgument) for options that contradict themselves and for null hooks and exporters, and as
 /// Loader's constructor. Errors: those of the inputs, the learner and hooks; FailedPrecondition, naming the first
 /// difference, for a checkpoint of other parameters, of another input or seed, and if another process writes model_dir;
-/// DataLoss if it has checkpoints and none is whole; that of the last save, if it fails: others are warnings.
-/// `report`, if not null, is filled in, also when it fails.
+/// DataLoss if it has checkpoints and none is whole; that of the last save, if it fails: others are warnings, and so is
+/// a disk that is too full for charts at the start. `report`, if not null, is filled in, also when it fails.
 Result<TrainingResult> train_and_evaluate(Learner& learner, const RunConfig& config, const TrainSpec& train,
                                           const EvalSpec& eval, TrainingReport* report = nullptr);
 

@@ -342,6 +342,43 @@ TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
   set_log_sink({});
 }
 
+TEST(TrainAndEvaluate, AStartOnAFullDiskCostsTheChartsOnly) {
+  for (const int error : {ENOSPC, EROFS}) {
+    const TempFolder temp;
+    Played first, second;
+    play(first, {.model_dir = temp.path()}, 8);
+    ASSERT_TRUE(first.result);
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    const auto fails = std::make_shared<std::atomic<bool>>(true);
+    struct MakesRoom final : Hook {
+      explicit MakesRoom(std::shared_ptr<std::atomic<bool>> flag) : full(std::move(flag)) {}
+      std::string_view name() const override { return "makes_room"; }
+      Result<void> after_run(HookContext& context, double, const Metrics&) override {
+        EXPECT_EQ(context.events, nullptr);
+        *full = false;
+        return {};
+      }
+      std::shared_ptr<std::atomic<bool>> full;
+    };
+    {
+      const internal::FaultInjection injection(
+          [&](std::string_view call) -> internal::Fault { return {.error = call == "write" && *fails ? error : 0}; });
+      play(second, {.model_dir = temp.path(), .summary_steps = 1}, 1000, {std::make_shared<MakesRoom>(fails)});
+    }
+    set_log_sink({});
+    if (error == ENOSPC) {
+      ASSERT_TRUE(second.result) << second.result.error();
+      EXPECT_EQ(second.report.resumed_from, 8);
+      EXPECT_TRUE(std::filesystem::exists(temp.file("checkpoint-23")));
+      EXPECT_EQ(test::times_in(said, "there are no charts: "), 1U) << said;
+      EXPECT_THAT(said, HasSubstr("tfevents"));
+    } else {
+      EXPECT_FALSE(second.result) << "control: a folder that cannot be written";
+    }
+  }
+}
+
 // Counts its calls, saves how many steps it saw, and may fail.
 struct Counter final : Hook {
   int64_t steps = 0, fails_at = -1, evaluated_ = 0, ends = 0;
