@@ -13,6 +13,7 @@ namespace {
 
 using test::TempFolder;
 using testing::HasSubstr;
+using testing::Not;
 
 struct NetImpl : torch::nn::Module {
   explicit NetImpl(int64_t hidden = 8)
@@ -141,6 +142,14 @@ TEST(Estimator, WhatTheStepThrowsIsTheError) {
   EXPECT_EQ(run([&](const TorchBatch& batch, Mode) -> StepOutput { return {net(batch["x"])}; }).kind(),
             ErrorKind::InvalidArgument)
       << "a loss of many values";
+  for (const Mode at : {Mode::train, Mode::eval}) {
+    const Error sizes = run([&](const TorchBatch& batch, Mode mode) -> StepOutput {
+      return {net(mode == at ? torch::ones({2, 3}) : batch["x"]).sum()};
+    });
+    EXPECT_EQ(sizes.kind(), ErrorKind::Unknown);
+    EXPECT_THAT(sizes.message(), HasSubstr("mat1 and mat2 shapes cannot be multiplied"));
+    EXPECT_THAT(sizes.message(), Not(HasSubstr("frame #"))) << "libtorch's stack";
+  }
   EXPECT_THROW(run(nullptr), Exception);
 }
 
