@@ -122,7 +122,9 @@ class Train(Case):
 
     def test_wrong_settings_exit_2_and_leave_nothing(self):
         for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0",
-                     "spoken --epochs 0", "spoken --prepare-ms 1", "spoken --inputs fresh --model-dir model"):
+                     "spoken --epochs 0", "spoken --prepare-ms 1", "spoken --inputs fresh --model-dir model", "mnist --steps 0", "mnist --early-exit 0",
+                     "blstm --full --steps 3", "spoken --prepare-ms nan --train-ms 1", "spoken --prepare-ms 1 --train-ms 1 --scale inf",
+                     *(f"{verb} --lr {lr}" for verb in ("blstm", "mnist", "nuclei", "spoken") for lr in ("nan", "-1", "inf"))):
             done = self.expect(2, "train", *line.split())
             self.assertEqual(done.stdout, "")
         self.assertEqual(list(self.folder.iterdir()), [])

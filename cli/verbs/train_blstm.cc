@@ -30,7 +30,7 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.choice("generator", to.generator, {"std", "headpond"},
                "generator of the normal numbers, the same in all modes");
   flags.option_from(1, "steps", to.steps, "steps in each mode (default: 6)");
-  flags.flag("full", to.full, "50 steps in each mode");
+  flags.flag("full", to.full, "50 steps in each mode, instead of --steps");
   flags.option_from(1, "capacity", o.capacity, "capacity of the queue, in batches (default: 4)");
   flags.option_from(1, "cores", o.cores, "CPUs of the trainer (default: 1)");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
@@ -38,10 +38,12 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.option_from(1, "time", o.time, "time steps of a sample (default: 128)");
   flags.option_from(1, "features", o.features, "features of a time step (default: 512)");
   flags.option_from(1, "hidden", o.hidden, "units in each direction (default: 128)");
-  flags.option("lr", o.lr, "Adam's learning rate (default: 1e-3)");
+  flags.option_from(0, "lr", o.lr, "Adam's learning rate (default: 1e-3)");
 }
 
 BlstmOptions options_of(const BlstmFlags& flags, uint64_t seed) {
+  if (flags.full && flags.steps)
+    throw Exception(Error(ErrorKind::InvalidArgument, "--full and --steps exclude each other"));
   BlstmOptions options = flags.options;
   const bool all = flags.feed == "all";
   options.feed = all || flags.feed == "feed";

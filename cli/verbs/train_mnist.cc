@@ -40,14 +40,14 @@ void declare(Flags& flags, MnistFlags& to) {
   flags.option_from(0, "min-after-dequeue", o.min_after_dequeue,
                     "images kept in the queue to mix with (default: 1000)");
   flags.option_from(1, "epochs", o.epochs, "epochs (default: 3)");
-  flags.option_from(0, "steps", o.steps, "steps in total, instead of --epochs");
-  flags.option("lr", to.lr, "Adam's learning rate (default: 1e-3)");
+  flags.option_from(1, "steps", o.steps, "steps in total, instead of --epochs");
+  flags.option_from(0, "lr", to.lr, "Adam's learning rate (default: 1e-3)");
   flags.choice("batch-norm", to.batch_norm, {"train", "article"},
                "article: batch normalisation stays in inference mode (default: train)");
   flags.choice("loss", to.loss, {"mean", "sum"}, "how the losses of a batch are combined (default: mean)");
   flags.flag("article", to.article, "as published: --lr 1e-4 --loss sum --batch-norm article");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch, and CPUs of the trainer (default: 1)");
-  flags.option_from(0, "early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
+  flags.option_from(1, "early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
 }
 
 MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {

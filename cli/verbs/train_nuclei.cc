@@ -37,7 +37,7 @@ void declare(Flags& flags, NucleiFlags& to) {
                "tfrecord: samples are prepared once; loop: anew in each epoch");
   flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
   flags.option_from(1, "batch", to.data.batch, "crops in a batch (default: 8)");
-  flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 4e-3)");
+  flags.option_from(0, "lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 4e-3)");
   flags.option_from(1, "torch-threads", to.torch_threads, "threads of libtorch (default: 1)");
   declare_checkpoints(flags, to.checkpoints, 1000);
 }

@@ -30,16 +30,16 @@ void declare(Flags& flags, SpokenFlags& to) {
   flags.option("leave-speaker NAME", o.leave_speaker, "test by this speaker's files (default: indices 0 to 4 of all)");
   flags.option_from(1, "epochs", o.run.epochs, "epochs of the training (default: 30)");
   flags.option_from(1, "batch", o.batch, "words in a batch (default: 128)");
-  flags.option("lr", o.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
+  flags.option_from(0, "lr", o.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
   flags.choice(
       "inputs", to.inputs, {"warm", "fresh", "turn"},
       "warm: made once, and kept for all evaluations; fresh: made anew after each evaluation; turn: a batch is "
       "made when it is asked for");
-  flags.option("prepare-ms", to.prepare_ms,
-               "with --train-ms: learn nothing; preparing a batch takes this long, and a step sleeps --train-ms");
-  flags.option("train-ms", to.train_ms, "see --prepare-ms");
-  flags.option("scale", to.scale, "factor for both times; 0.01 turns 2000 ms into 20 ms (default: 1)");
+  flags.option_from(0, "prepare-ms", to.prepare_ms,
+                    "with --train-ms: learn nothing; preparing a batch takes this long, and a step sleeps --train-ms");
+  flags.option_from(0, "train-ms", to.train_ms, "see --prepare-ms");
+  flags.option_from(0, "scale", to.scale, "factor for both times; 0.01 turns 2000 ms into 20 ms (default: 1)");
   flags.choice("prepare", to.prepare, {"sleep", "compute"}, "how to spend --prepare-ms");
   flags.flag("shift-labels", o.shift_labels, "a control: each label of the training is wrong by one");
   declare_checkpoints(flags, to.checkpoints, 200);
@@ -55,8 +55,6 @@ SpokenOptions options_of(const SpokenFlags& flags) {
                        : flags.inputs == "fresh" ? SpokenInputs::fresh
                                                  : SpokenInputs::turn;
   if (flags.prepare_ms.has_value() != flags.train_ms.has_value()) refuse("--prepare-ms and --train-ms need each other");
-  if (!(flags.prepare_ms.value_or(0) >= 0 && flags.train_ms.value_or(0) >= 0 && flags.scale >= 0))
-    refuse("--prepare-ms, --train-ms and --scale must not be negative");
   if (flags.prepare_ms) {
     options.pace = SpokenPace{.prepare_s = 1e-3 * flags.scale * *flags.prepare_ms,
                               .train_s = 1e-3 * flags.scale * *flags.train_ms,
