@@ -78,12 +78,17 @@ void write_gains(JsonWriter& json, const char* name, const BlstmResult& result, 
   json.end_object();
 }
 
-void write_members(JsonWriter& json, const BlstmOptions& options, const BlstmResult& result) {
+void write_modes(JsonWriter& json, const BlstmResult& result) {
   json.member("name", "blstm").key("modes").begin_object();
   write_mode(json, "feed", result.feed);
   write_mode(json, "queue", result.queue);
   write_mode(json, "loader", result.loader);
-  json.end_object().key("feed_all_cores");
+  json.end_object();
+}
+
+void write_members(JsonWriter& json, const BlstmOptions& options, const BlstmResult& result) {
+  write_modes(json, result);
+  json.key("feed_all_cores");
   if (result.all_cores) {
     json.begin_object().member("step_s", result.all_cores->step_s).end_object();
   } else {
@@ -152,9 +157,11 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
   BlstmTrial check(options);  // Rejects wrong options before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto result = train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
+  BlstmResult so_far;
+  const auto result =
+      train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()}, &so_far);
   log->end();
-  if (!result) return fail(result.error());
+  if (!result) return ended_early(session, *log, result.error(), [&](JsonWriter& json) { write_modes(json, so_far); });
   tell(session, options, *result);
   Report report =
       told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });

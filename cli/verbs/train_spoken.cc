@@ -90,11 +90,14 @@ void write_confusion(JsonWriter& json, const SpokenResult& result) {
   json.end_array();
 }
 
-void write_members(JsonWriter& json, const SpokenOptions& options, const SpokenResult& result) {
+// `is_whole`: no signal ended the run.
+void write_members(JsonWriter& json, const SpokenOptions& options, const SpokenResult& result, bool is_whole) {
   json.member("name", "spoken").member("parameters", result.parameters).key("files").begin_object();
   json.member("train", result.train_files).member("test", result.test_files).end_object();
-  member_or_null(json, "accuracy", result.accuracy);
-  write_confusion(json, result);
+  if (is_whole) {
+    member_or_null(json, "accuracy", result.accuracy);
+    write_confusion(json, result);
+  }
   json.member("step_s", result.run.clock.step_s());
   member_or_null(json, "step_over_limit", step_over_limit(options, result.run));
   json.member("wait_share", result.run.clock.wait_share());
@@ -133,12 +136,17 @@ Result<Report> run(Session& session, const SpokenFlags& flags) {
   check_spoken_run(options.run);  // Before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
+  SpokenResult so_far;
   const auto result =
-      train_spoken(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
+      train_spoken(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()}, &so_far);
   log->end();
-  if (!result) return fail(result.error());
+  if (!result) {
+    return ended_early(session, *log, result.error(),
+                       [&](JsonWriter& json) { write_members(json, options, so_far, false); });
+  }
   tell(session, options, *result);
-  return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
+  return told(session, *log,
+              [options, result = *result](JsonWriter& json) { write_members(json, options, result, true); });
 }
 
 }  // namespace
