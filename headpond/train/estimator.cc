@@ -193,6 +193,7 @@ struct Estimator::State {
 
 Estimator::Estimator(EstimatorOptions options) {
   if (!options.step) throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: it has no step"));
+  if (!options.model) throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: it has no model"));
   state_ = std::make_unique<State>(std::move(options));
 }
 Estimator::~Estimator() = default;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "headpond/dataset/ops.h"
 #include "headpond/train/loop/hooks.h"
 #include "tests/test_files.h"
@@ -116,6 +118,15 @@ TEST(Estimator, ACheckpointOfAnotherNetworkIsRefused) {
   EXPECT_THAT(
       other.result.error().message(),
       HasSubstr("parameter 0 is first.weight float32 [8,2] in the checkpoint, and first.weight float32 [9,2] here"));
+}
+
+TEST(Estimator, ANullModelIsRefused) {
+  torch::nn::Linear net(2, 2);
+  torch::optim::SGD sgd(net->parameters(), 0.1);
+  const auto step = [](const TorchBatch&, Mode) -> StepOutput { return {}; };
+  EXPECT_THROW(Estimator({.model = std::shared_ptr<NetImpl>(), .optimizer = sgd, .step = step}), Exception);
+  EXPECT_THROW(Estimator({.model = Net(nullptr), .optimizer = sgd, .step = step}), Exception);
+  EXPECT_NO_THROW(Estimator({.model = net, .optimizer = sgd, .step = step})) << "control";
 }
 
 // Adam and AdamW have the same names in their archives.
