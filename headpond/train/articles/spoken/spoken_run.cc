@@ -82,8 +82,9 @@ struct Call {
       if (!trained) return trained;
       done += run.report.last_step;
       left -= run.report.last_step;
+      run.report.last_step = done;
       if (run.report.evaluations.empty()) break;  // A stop came before it.
-      run.evaluations.back().evaluation.step = run.report.last_step = done;
+      run.evaluations.back().evaluation.step = done;
       all.push_back(run.report.evaluations.back());
       all.back().evaluation.step = done;
     }
