@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -34,7 +35,9 @@ template <class Number>
 bool read_number(const std::string& text, Number& to) {
   const char* const end = text.data() + text.size();
   const auto read = std::from_chars(text.data(), end, to);
-  return read.ec == std::errc() && read.ptr == end;
+  if (read.ec != std::errc() || read.ptr != end) return false;
+  if constexpr (std::is_floating_point_v<Number>) return std::isfinite(to);
+  return true;
 }
 
 std::string expected_number(bool is_integer, std::optional<int64_t> least) {

@@ -44,7 +44,7 @@ std::string environment_variable(const std::string& name);
 class Flags {
  public:
   /// `--name VALUE`; `to` keeps its value when the option is absent. T: int, int64_t, uint64_t, double, std::string, or
-  /// std::optional of int64_t or double.
+  /// std::optional of int64_t or double. "inf" and "nan" are no numbers.
   template <class T>
   Flag& option(const std::string& spec, T& to, const std::string& what);
   /// The same for numbers of at least `least`.

@@ -60,6 +60,9 @@ TEST(Flags, HaveALeastValue) {
   EXPECT_EQ(expected(flags, "-0.5"), "a number of at least 0");
   EXPECT_EQ(expected(flags, "0.5"), "");
   EXPECT_EQ(seconds, 0.5);
+  for (const char* const none : {"nan", "-nan", "inf", "infinity", "1e999"})
+    EXPECT_EQ(expected(flags, none), "a number of at least 0") << none;
+  EXPECT_EQ(seconds, 0.5);
 }
 
 TEST(Flags, ReadAmountsOfMemory) {

@@ -254,7 +254,7 @@ Result<void> Demo::nuclei() {
                                       .config = {.seed = seed, .log_name = clicks ? "" : "without"}},
                                      hooks(*log));
     if (!result) return fail(result.error());
-    session.say(fmt::format("{} clicks: mean IoU {:.3f}", clicks ? "with" : "without", result->iou));
+    session.say(fmt::format("{} clicks: mean IoU {:.3f}", clicks ? "with" : "without", *result->iou));
     results.push_back(*result);
   }
   rows.push_back(nuclei_row({.is_drawn = !folder,
@@ -262,8 +262,8 @@ Result<void> Demo::nuclei() {
                              .test_pictures = data->test_pictures,
                              .steps = plan.nuclei_steps,
                              .batch = plan.nuclei_batch,
-                             .iou = results[0].iou,
-                             .iou_without = results[1].iou,
+                             .iou = *results[0].iou,
+                             .iou_without = *results[1].iou,
                              .images_per_s = static_cast<double>(plan.nuclei_batch) / results[0].clock.step_s(),
                              .wait_share = results[0].clock.wait_share(),
                              .verdict = verdict_of(*log, "train")}));

@@ -122,7 +122,9 @@ class Train(Case):
 
     def test_wrong_settings_exit_2_and_leave_nothing(self):
         for line in ("blstm --steps 0", "mnist --capacity 5", "mnist --producers 0", "blstm --feed loader --time 0", "mnist --feed loader --batch 0",
-                     "spoken --epochs 0", "spoken --prepare-ms 1", "spoken --inputs fresh --model-dir model"):
+                     "spoken --epochs 0", "spoken --prepare-ms 1", "spoken --inputs fresh --model-dir model", "mnist --steps 0", "mnist --early-exit 0",
+                     "blstm --full --steps 3", "spoken --prepare-ms nan --train-ms 1", "spoken --prepare-ms 1 --train-ms 1 --scale inf",
+                     *(f"{verb} --lr {lr}" for verb in ("blstm", "mnist", "nuclei", "spoken") for lr in ("nan", "-1", "inf"))):
             done = self.expect(2, "train", *line.split())
             self.assertEqual(done.stdout, "")
         self.assertEqual(list(self.folder.iterdir()), [])
@@ -172,7 +174,10 @@ class Train(Case):
         print(f"ended {seconds:.2f} s after Ctrl-C (2 s are promised on an idle machine)")
         self.assertEqual(code, 130, err)
         self.assertLess(seconds, 10)
-        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
+        found = self.json_of(out, "headpond.train/1")
+        self.assertIs(found["interrupted"], True)
+        self.assertEqual((found["name"], found["logdir"]), ("mnist", "headpond-runs/train-mnist-1"))
+        self.assertLessEqual({epoch["steps"] for epoch in found["epochs"]}, {8}, "whole epochs of 256 images")
         self.assertIn("interrupted", err)
         self.check_files("headpond-runs/train-mnist-1")
         self.expect(0, "diagnose", "--run", "headpond-runs/train-mnist-1")
@@ -199,10 +204,16 @@ class TrainSpoken(Case):
         code, out, err, seconds = interrupted(self, *line)
         self.assertEqual(code, 130, err)
         self.assertLess(seconds, 10)
-        self.assertIs(self.json_of(out, "headpond.train/1")["interrupted"], True)
+        begun = self.json_of(out, "headpond.train/1")
+        self.assertIs(begun["interrupted"], True)
+        self.expect_members(begun, "parameters", "files", "evaluations", "wait_share", "verdicts", "logdir")
         steps = sorted(int(path.name.partition("-")[2]) for path in (self.folder / "model").glob("checkpoint-*"))
+        self.assertEqual((begun["resumed_from"], begun["steps"], len(begun["losses"])), (None, steps[-1], steps[-1]))
+        self.assertEqual([one["step"] for one in begun["checkpoints"]][-1], steps[-1])
         found = self.json_of(self.expect(0, *line, "--max-steps", str(steps[-1] + 1)).stdout, "headpond.train/1")
         self.assertEqual((found["resumed_from"], found["steps"]), (steps[-1], steps[-1] + 1))
+        whole = self.json_of(self.expect(0, *line[:4], "--json", "--max-steps", str(steps[-1] + 1)).stdout, "headpond.train/1")
+        self.assertEqual(begun["losses"] + found["losses"], whole["losses"])
 
     def test_spoken_has_the_agreed_members_reads_its_test_once_and_goes_on(self):
         line = "train spoken --batch 25 --save-steps 2 --json --max-steps".split()
@@ -268,6 +279,15 @@ class TrainNuclei(Case):
             parts += found["losses"]
         self.expect_bars(done.stderr, "nuclei", 3, 3)  # From the steps that were done before.
         self.assertEqual((found["resumed_from"], parts), (2, once["losses"]))
+
+    def test_ctrl_c_tells_how_far_nuclei_came(self):
+        data = write_nuclei(self.folder / "nuclei", 10)
+        code, out, err, _ = interrupted(self, "train", "nuclei", "--batch", "2", "--json", "--data", str(data), "--model-dir", "model")
+        self.assertEqual(code, 130, err)
+        found = self.json_of(out, "headpond.train/1")
+        self.assertIs(found["interrupted"], True)
+        self.assertEqual((found["iou"], found["iou_without"], found["resumed_from"]), (None, None, None))
+        self.assertEqual((len(found["losses"]), found["checkpoints"][-1]["step"]), (found["steps"], found["steps"]))
 
     def test_nuclei_without_clicks_have_a_folder_that_is_not_gone_on_from_unasked(self):
         line = "train nuclei --steps 1 --batch 1 --clicks off --json --model-dir model --resume".split()

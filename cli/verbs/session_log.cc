@@ -80,16 +80,36 @@ void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelin
   json.end_array();
 }
 
+namespace {
+
+Report report_of(const SessionLog& log, std::function<void(JsonWriter&)> members) {
+  return Report{
+      .members = [members = std::move(members), pipelines = log->pipelines(), files = log->files()](JsonWriter& json) {
+        members(json);
+        write_verdicts(json, pipelines);
+        write_files(json, files.folder, {files});
+      }};
+}
+
+}  // namespace
+
 Report told(const Session& session, const SessionLog& log, std::function<void(JsonWriter&)> members) {
-  const std::vector<PipelineRecord> pipelines = log->pipelines();
   const RunFiles files = log->files();
-  say_verdicts(session, pipelines);
+  say_verdicts(session, log->pipelines());
   announce(session, files.folder, {files});
-  return Report{.members = [members = std::move(members), pipelines, files](JsonWriter& json) {
-    members(json);
-    write_verdicts(json, pipelines);
-    write_files(json, files.folder, {files});
-  }};
+  return report_of(log, std::move(members));
+}
+
+Result<Report> ended_early(Session& session, const SessionLog& log, const Error& error,
+                           std::function<void(JsonWriter&)> members) {
+  if (!session.interrupt().requested()) return fail(error);
+  const Report report = report_of(log, std::move(members));
+  const auto written = session.write_json([&](JsonWriter& json) {
+    json.member("interrupted", true);
+    report.members(json);
+  });
+  if (!written) put_on_stderr("headpond: " + written.error().to_string() + "\n");
+  return fail(error);
 }
 
 }  // namespace headpond::cli

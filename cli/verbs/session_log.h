@@ -54,4 +54,9 @@ void write_verdicts(JsonWriter& json, const std::vector<PipelineRecord>& pipelin
 /// files.
 Report told(const Session& session, const SessionLog& log, std::function<void(JsonWriter&)> members);
 
+/// Fails with `error`. If Ctrl-C or SIGTERM ended the run, the JSON object has "interrupted", then what the report
+/// of told() would have.
+Result<Report> ended_early(Session& session, const SessionLog& log, const Error& error,
+                           std::function<void(JsonWriter&)> members);
+
 }  // namespace headpond::cli

@@ -30,7 +30,7 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.choice("generator", to.generator, {"std", "headpond"},
                "generator of the normal numbers, the same in all modes");
   flags.option_from(1, "steps", to.steps, "steps in each mode (default: 6)");
-  flags.flag("full", to.full, "50 steps in each mode");
+  flags.flag("full", to.full, "50 steps in each mode, instead of --steps");
   flags.option_from(1, "capacity", o.capacity, "capacity of the queue, in batches (default: 4)");
   flags.option_from(1, "cores", o.cores, "CPUs of the trainer (default: 1)");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
@@ -38,10 +38,12 @@ void declare(Flags& flags, BlstmFlags& to) {
   flags.option_from(1, "time", o.time, "time steps of a sample (default: 128)");
   flags.option_from(1, "features", o.features, "features of a time step (default: 512)");
   flags.option_from(1, "hidden", o.hidden, "units in each direction (default: 128)");
-  flags.option("lr", o.lr, "Adam's learning rate (default: 1e-3)");
+  flags.option_from(0, "lr", o.lr, "Adam's learning rate (default: 1e-3)");
 }
 
 BlstmOptions options_of(const BlstmFlags& flags, uint64_t seed) {
+  if (flags.full && flags.steps)
+    throw Exception(Error(ErrorKind::InvalidArgument, "--full and --steps exclude each other"));
   BlstmOptions options = flags.options;
   const bool all = flags.feed == "all";
   options.feed = all || flags.feed == "feed";
@@ -76,12 +78,17 @@ void write_gains(JsonWriter& json, const char* name, const BlstmResult& result, 
   json.end_object();
 }
 
-void write_members(JsonWriter& json, const BlstmOptions& options, const BlstmResult& result) {
+void write_modes(JsonWriter& json, const BlstmResult& result) {
   json.member("name", "blstm").key("modes").begin_object();
   write_mode(json, "feed", result.feed);
   write_mode(json, "queue", result.queue);
   write_mode(json, "loader", result.loader);
-  json.end_object().key("feed_all_cores");
+  json.end_object();
+}
+
+void write_members(JsonWriter& json, const BlstmOptions& options, const BlstmResult& result) {
+  write_modes(json, result);
+  json.key("feed_all_cores");
   if (result.all_cores) {
     json.begin_object().member("step_s", result.all_cores->step_s).end_object();
   } else {
@@ -150,9 +157,11 @@ Result<Report> run(Session& session, const BlstmFlags& flags) {
   BlstmTrial check(options);  // Rejects wrong options before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto result = train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
+  BlstmResult so_far;
+  const auto result =
+      train_blstm(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()}, &so_far);
   log->end();
-  if (!result) return fail(result.error());
+  if (!result) return ended_early(session, *log, result.error(), [&](JsonWriter& json) { write_modes(json, so_far); });
   tell(session, options, *result);
   Report report =
       told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });

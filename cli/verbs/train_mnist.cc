@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "cli/json_members.h"
 #include "cli/session.h"
@@ -40,14 +41,14 @@ void declare(Flags& flags, MnistFlags& to) {
   flags.option_from(0, "min-after-dequeue", o.min_after_dequeue,
                     "images kept in the queue to mix with (default: 1000)");
   flags.option_from(1, "epochs", o.epochs, "epochs (default: 3)");
-  flags.option_from(0, "steps", o.steps, "steps in total, instead of --epochs");
-  flags.option("lr", to.lr, "Adam's learning rate (default: 1e-3)");
+  flags.option_from(1, "steps", o.steps, "steps in total, instead of --epochs");
+  flags.option_from(0, "lr", to.lr, "Adam's learning rate (default: 1e-3)");
   flags.choice("batch-norm", to.batch_norm, {"train", "article"},
                "article: batch normalisation stays in inference mode (default: train)");
   flags.choice("loss", to.loss, {"mean", "sum"}, "how the losses of a batch are combined (default: mean)");
   flags.flag("article", to.article, "as published: --lr 1e-4 --loss sum --batch-norm article");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch, and CPUs of the trainer (default: 1)");
-  flags.option_from(0, "early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
+  flags.option_from(1, "early-exit", o.early_exit, "leave the loop after N steps, while producers are still working");
 }
 
 MnistOptions options_of(const MnistFlags& flags, uint64_t seed) {
@@ -72,6 +73,12 @@ void write_epoch(JsonWriter& json, const MnistEpoch& epoch) {
   json.member("wall_s", epoch.wall_s).end_object();
 }
 
+void write_epochs(JsonWriter& json, const std::vector<MnistEpoch>& epochs) {
+  json.key("epochs").begin_array();
+  for (const MnistEpoch& epoch : epochs) write_epoch(json, epoch);
+  json.end_array();
+}
+
 void write_loader(JsonWriter& json, const std::optional<LoaderStats>& stats) {
   json.key("loader");
   if (!stats) {
@@ -84,9 +91,9 @@ void write_loader(JsonWriter& json, const std::optional<LoaderStats>& stats) {
 }
 
 void write_members(JsonWriter& json, const MnistOptions& options, const MnistResult& result) {
-  json.member("name", "mnist").member("parameters", result.parameters).key("epochs").begin_array();
-  for (const MnistEpoch& epoch : result.epochs) write_epoch(json, epoch);
-  json.end_array().member("limit_it_per_s", result.limit_it_per_s).member("train_it_per_s", result.train_it_per_s);
+  json.member("name", "mnist").member("parameters", result.parameters);
+  write_epochs(json, result.epochs);
+  json.member("limit_it_per_s", result.limit_it_per_s).member("train_it_per_s", result.train_it_per_s);
   json.member("share_of_limit", result.share_of_limit).member("wait_share", result.wait_share);
   json.member("stopwatch_wait_share", result.stopwatch_wait_share).member("wait_s", result.wait_s);
   json.member("stopwatch_wait_s", result.stopwatch_wait_s).member("fill_s", result.fill_s).key("queue");
@@ -135,14 +142,22 @@ void tell(const Session& session, const MnistOptions& options, const MnistResult
 
 Result<Report> run(Session& session, const MnistFlags& flags) {
   MnistOptions options = options_of(flags, session.common().seed);
-  options.on_epoch = [&session](const MnistEpoch& epoch) { tell_epoch(session, epoch); };
+  std::vector<MnistEpoch> epochs;
+  options.on_epoch = [&](const MnistEpoch& epoch) {
+    tell_epoch(session, epoch);
+    epochs.push_back(epoch);
+  };
   MnistTrial check(options);  // Rejects wrong options before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
   if (options.folder.empty()) HEADPOND_TRY(draw_digits_once(session));
   const auto result = train_mnist(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
   log->end();
-  if (!result) return fail(result.error());
+  if (!result)
+    return ended_early(session, *log, result.error(), [&](JsonWriter& json) {
+      json.member("name", "mnist");
+      write_epochs(json, epochs);
+    });
   tell(session, options, *result);
   options.on_epoch = {};
   return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });

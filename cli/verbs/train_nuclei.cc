@@ -4,7 +4,10 @@
 #include <fmt/core.h>
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "cli/json_members.h"
 #include "cli/session.h"
@@ -37,7 +40,7 @@ void declare(Flags& flags, NucleiFlags& to) {
                "tfrecord: samples are prepared once; loop: anew in each epoch");
   flags.option_from(1, "steps", to.steps, "steps of a training (default: 400)");
   flags.option_from(1, "batch", to.data.batch, "crops in a batch (default: 8)");
-  flags.option("lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 4e-3)");
+  flags.option_from(0, "lr", to.lr, "Adam's learning rate at the start; it falls to 0 (default: 4e-3)");
   flags.option_from(1, "torch-threads", to.torch_threads, "threads of libtorch (default: 1)");
   declare_checkpoints(flags, to.checkpoints, 1000);
 }
@@ -55,18 +58,22 @@ struct Trained {
   const NucleiResult& first() const { return with ? *with : *without; }
 };
 
-Result<NucleiResult> train(const NucleiFlags& flags, const NucleiData& data, bool clicks, RunConfig config,
-                           const RunHooks& hooks) {
+// `to` also has what a training that failed has done.
+Result<void> train(const NucleiFlags& flags, const NucleiData& data, bool clicks, RunConfig config,
+                   const RunHooks& hooks, std::optional<NucleiResult>& to) {
   if (!clicks && !config.model_dir.empty()) config.model_dir += kWithout;
   if (!clicks && flags.clicks != "off") config.log_name = "without";
-  return train_nuclei({.train = data.train(clicks),
-                       .test = data.test(clicks),
-                       .steps = flags.steps,
-                       .max_steps = flags.checkpoints.max_steps,
-                       .lr = flags.lr,
-                       .torch_threads = flags.torch_threads,
-                       .config = std::move(config)},
-                      hooks);
+  auto trained = train_nuclei({.train = data.train(clicks),
+                               .test = data.test(clicks),
+                               .steps = flags.steps,
+                               .max_steps = flags.checkpoints.max_steps,
+                               .lr = flags.lr,
+                               .torch_threads = flags.torch_threads,
+                               .config = std::move(config)},
+                              hooks, &to.emplace());
+  if (!trained) return fail(trained.error());
+  to = std::move(*trained);
+  return {};
 }
 
 double images_per_s(const NucleiFlags& flags, const NucleiResult& result) {
@@ -79,8 +86,8 @@ void write_members(JsonWriter& json, const NucleiFlags& flags, const NucleiData&
   json.member("name", "nuclei").member("parameters", first.parameters).key("pictures").begin_object();
   json.member("train", data.train_pictures).member("test", data.test_pictures).end_object();
   json.member("target", flags.target).member("clicks", flags.clicks).member("input", flags.input);
-  member_or_null(json, "iou", trained.with ? std::optional(trained.with->iou) : std::nullopt);
-  member_or_null(json, "iou_without", trained.without ? std::optional(trained.without->iou) : std::nullopt);
+  member_or_null(json, "iou", trained.with ? trained.with->iou : std::nullopt);
+  member_or_null(json, "iou_without", trained.without ? trained.without->iou : std::nullopt);
   json.member("images_per_s", images_per_s(flags, first)).member("wait_share", first.clock.wait_share());
   json.member("step_s", first.clock.step_s());
   write_training(json, first.report, first.losses);
@@ -90,24 +97,19 @@ void tell(const Session& session, const NucleiFlags& flags, const char* what, co
   if (result.report.resumed_from) session.say(fmt::format("went on from step {}", *result.report.resumed_from));
   session.say(
       fmt::format("{}: mean IoU {:.3f} after {} steps; {:.1f} images/s; the training waited {:.1f} % of the time", what,
-                  result.iou, result.report.last_step, images_per_s(flags, result), 100 * result.clock.wait_share()));
+                  *result.iou, result.report.last_step, images_per_s(flags, result), 100 * result.clock.wait_share()));
 }
 
 // With clicks, then without.
-Result<Trained> both(Session& session, const NucleiFlags& flags, const NucleiData& data, const RunConfig& config,
-                     const RunHooks& hooks) {
-  Trained trained;
+Result<void> both(Session& session, const NucleiFlags& flags, const NucleiData& data, const RunConfig& config,
+                  const RunHooks& hooks, Trained& trained) {
   if (flags.clicks != "off") {
-    auto with = train(flags, data, true, config, hooks);
-    if (!with) return fail(with.error());
-    tell(session, flags, flags.clicks == "on" ? "with clicks" : "with clicks of other pictures", *with);
-    trained.with = std::move(*with);
+    HEADPOND_TRY(train(flags, data, true, config, hooks, trained.with));
+    tell(session, flags, flags.clicks == "on" ? "with clicks" : "with clicks of other pictures", *trained.with);
   }
-  auto without = train(flags, data, false, config, hooks);
-  if (!without) return fail(without.error());
-  tell(session, flags, "without clicks", *without);
-  trained.without = std::move(*without);
-  return trained;
+  HEADPOND_TRY(train(flags, data, false, config, hooks, trained.without));
+  tell(session, flags, "without clicks", *trained.without);
+  return {};
 }
 
 Result<Report> run(Session& session, const NucleiFlags& given) {
@@ -124,13 +126,12 @@ Result<Report> run(Session& session, const NucleiFlags& given) {
   session.say(fmt::format("{} pictures for the training, {} for the test", data->train_pictures, data->test_pictures));
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
-  const auto trained =
-      both(session, flags, *data, *config, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
+  Trained trained;
+  const RunHooks hooks{.stop = session.stop(), .log = log->get(), .progress = session.progress()};
+  const auto done = both(session, flags, *data, *config, hooks, trained);
   log->end();
-  if (!trained) return fail(trained.error());
-  return told(session, *log, [flags, data = *data, trained = *trained](JsonWriter& json) {
-    write_members(json, flags, data, trained);
-  });
+  const auto members = [flags, data = *data, trained](JsonWriter& json) { write_members(json, flags, data, trained); };
+  return done ? told(session, *log, members) : ended_early(session, *log, done.error(), members);
 }
 
 }  // namespace

@@ -30,16 +30,16 @@ void declare(Flags& flags, SpokenFlags& to) {
   flags.option("leave-speaker NAME", o.leave_speaker, "test by this speaker's files (default: indices 0 to 4 of all)");
   flags.option_from(1, "epochs", o.run.epochs, "epochs of the training (default: 30)");
   flags.option_from(1, "batch", o.batch, "words in a batch (default: 128)");
-  flags.option("lr", o.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
+  flags.option_from(0, "lr", o.lr, "Adam's learning rate at the start; it falls to 0 (default: 2e-3)");
   flags.option_from(1, "torch-threads", o.torch_threads, "threads of libtorch (default: 1)");
   flags.choice(
       "inputs", to.inputs, {"warm", "fresh", "turn"},
       "warm: made once, and kept for all evaluations; fresh: made anew after each evaluation; turn: a batch is "
       "made when it is asked for");
-  flags.option("prepare-ms", to.prepare_ms,
-               "with --train-ms: learn nothing; preparing a batch takes this long, and a step sleeps --train-ms");
-  flags.option("train-ms", to.train_ms, "see --prepare-ms");
-  flags.option("scale", to.scale, "factor for both times; 0.01 turns 2000 ms into 20 ms (default: 1)");
+  flags.option_from(0, "prepare-ms", to.prepare_ms,
+                    "with --train-ms: learn nothing; preparing a batch takes this long, and a step sleeps --train-ms");
+  flags.option_from(0, "train-ms", to.train_ms, "see --prepare-ms");
+  flags.option_from(0, "scale", to.scale, "factor for both times; 0.01 turns 2000 ms into 20 ms (default: 1)");
   flags.choice("prepare", to.prepare, {"sleep", "compute"}, "how to spend --prepare-ms");
   flags.flag("shift-labels", o.shift_labels, "a control: each label of the training is wrong by one");
   declare_checkpoints(flags, to.checkpoints, 200);
@@ -55,8 +55,6 @@ SpokenOptions options_of(const SpokenFlags& flags) {
                        : flags.inputs == "fresh" ? SpokenInputs::fresh
                                                  : SpokenInputs::turn;
   if (flags.prepare_ms.has_value() != flags.train_ms.has_value()) refuse("--prepare-ms and --train-ms need each other");
-  if (!(flags.prepare_ms.value_or(0) >= 0 && flags.train_ms.value_or(0) >= 0 && flags.scale >= 0))
-    refuse("--prepare-ms, --train-ms and --scale must not be negative");
   if (flags.prepare_ms) {
     options.pace = SpokenPace{.prepare_s = 1e-3 * flags.scale * *flags.prepare_ms,
                               .train_s = 1e-3 * flags.scale * *flags.train_ms,
@@ -92,11 +90,14 @@ void write_confusion(JsonWriter& json, const SpokenResult& result) {
   json.end_array();
 }
 
-void write_members(JsonWriter& json, const SpokenOptions& options, const SpokenResult& result) {
+// `is_whole`: no signal ended the run.
+void write_members(JsonWriter& json, const SpokenOptions& options, const SpokenResult& result, bool is_whole) {
   json.member("name", "spoken").member("parameters", result.parameters).key("files").begin_object();
   json.member("train", result.train_files).member("test", result.test_files).end_object();
-  member_or_null(json, "accuracy", result.accuracy);
-  write_confusion(json, result);
+  if (is_whole) {
+    member_or_null(json, "accuracy", result.accuracy);
+    write_confusion(json, result);
+  }
   json.member("step_s", result.run.clock.step_s());
   member_or_null(json, "step_over_limit", step_over_limit(options, result.run));
   json.member("wait_share", result.run.clock.wait_share());
@@ -135,12 +136,17 @@ Result<Report> run(Session& session, const SpokenFlags& flags) {
   check_spoken_run(options.run);  // Before any file is written.
   auto log = SessionLog::open(session);
   if (!log) return fail(log.error());
+  SpokenResult so_far;
   const auto result =
-      train_spoken(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()});
+      train_spoken(options, {.stop = session.stop(), .log = log->get(), .progress = session.progress()}, &so_far);
   log->end();
-  if (!result) return fail(result.error());
+  if (!result) {
+    return ended_early(session, *log, result.error(),
+                       [&](JsonWriter& json) { write_members(json, options, so_far, false); });
+  }
   tell(session, options, *result);
-  return told(session, *log, [options, result = *result](JsonWriter& json) { write_members(json, options, result); });
+  return told(session, *log,
+              [options, result = *result](JsonWriter& json) { write_members(json, options, result, true); });
 }
 
 }  // namespace

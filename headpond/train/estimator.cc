@@ -8,6 +8,8 @@
 #include <sstream>
 #include <utility>
 
+#include "headpond/train/torch_error_internal.h"
+
 namespace headpond {
 namespace {
 
@@ -95,26 +97,28 @@ std::string described(const std::string& name, const torch::Tensor& tensor) {
   return text + "]";
 }
 
+// What `call` gives. An error of libtorch is thrown without its stack.
+template <class Call>
+auto without_stack(const Call& call) try {
+  return call();
+} catch (const c10::Error&) {
+  throw Exception(internal::torch_exception_error());
+}
+
 class TorchLearner final : public Learner {
  public:
   explicit TorchLearner(EstimatorOptions options) : options_(std::move(options)) {}
   const RunConfig& config() const { return options_.config; }
 
   Step train(const Batch& batch) override {
-    options_.model->train();
-    options_.optimizer.zero_grad();
-    StepOutput output = options_.step(value_or_throw(as_torch(batch)), Mode::train);
-    check(output);
-    output.loss.backward();
-    options_.optimizer.step();
-    return {output.loss.item<double>(), std::move(output.metrics)};
+    return without_stack([&] { return step(batch); });
   }
-
   Step evaluate(const Batch& batch) override {
     const torch::NoGradGuard no_grad;
-    StepOutput output = options_.step(value_or_throw(as_torch(batch)), Mode::eval);
-    check(output);
-    return {output.loss.item<double>(), std::move(output.metrics)};
+    return without_stack([&]() -> Step {
+      StepOutput output = output_of(batch, Mode::eval);
+      return {output.loss.item<double>(), std::move(output.metrics)};
+    });
   }
   void begin_evaluation() override {
     random_ = random_state();
@@ -133,12 +137,36 @@ class TorchLearner final : public Learner {
     return all;
   }
   std::map<std::string, std::string> save() const override {
+    return without_stack([&] { return files(); });
+  }
+  void restore(const std::map<std::string, std::string>& files) override {
+    without_stack([&] { load_all(files); });
+  }
+  std::string version() const override { return TORCH_VERSION; }
+
+ private:
+  StepOutput output_of(const Batch& batch, Mode mode) {
+    StepOutput output = options_.step(value_or_throw(as_torch(batch)), mode);
+    if (!output.loss.defined() || output.loss.numel() != 1)
+      throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: the step must give a loss of one value"));
+    return output;
+  }
+  Step step(const Batch& batch) {
+    options_.model->train();
+    options_.optimizer.zero_grad();
+    StepOutput output = output_of(batch, Mode::train);
+    output.loss.backward();
+    options_.optimizer.step();
+    return {output.loss.item<double>(), std::move(output.metrics)};
+  }
+
+  std::map<std::string, std::string> files() const {
     const torch::Tensor random = random_state();
     return {{kModel, saved(*options_.model)},
             {kOptimizer, saved(options_.optimizer)},
             {kRandom, std::string(static_cast<const char*>(random.data_ptr()), random.nbytes())}};
   }
-  void restore(const std::map<std::string, std::string>& files) override {
+  void load_all(const std::map<std::string, std::string>& files) {
     for (const char* const name : {kModel, kOptimizer, kRandom}) {
       if (!files.contains(name))
         throw Exception(Error(ErrorKind::FailedPrecondition, std::string("the checkpoint has no ") + name));
@@ -149,13 +177,6 @@ class TorchLearner final : public Learner {
     const torch::Tensor random = torch::empty({static_cast<int64_t>(bytes.size())}, torch::kU8);
     std::memcpy(random.data_ptr(), bytes.data(), bytes.size());
     set_random_state(random);
-  }
-  std::string version() const override { return TORCH_VERSION; }
-
- private:
-  static void check(const StepOutput& output) {
-    if (!output.loss.defined() || output.loss.numel() != 1)
-      throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: the step must give a loss of one value"));
   }
 
   EstimatorOptions options_;
@@ -172,6 +193,7 @@ struct Estimator::State {
 
 Estimator::Estimator(EstimatorOptions options) {
   if (!options.step) throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: it has no step"));
+  if (!options.model) throw Exception(Error(ErrorKind::InvalidArgument, "Estimator: it has no model"));
   state_ = std::make_unique<State>(std::move(options));
 }
 Estimator::~Estimator() = default;

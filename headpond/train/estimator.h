@@ -39,14 +39,21 @@ class ModelRef {
     requires std::is_base_of_v<torch::nn::Module, Net>
   ModelRef(std::shared_ptr<Net> net) : module_(std::move(net)) {}
   template <class Net>
-  ModelRef(const torch::nn::ModuleHolder<Net>& holder) : module_(holder.ptr()) {}
+  ModelRef(const torch::nn::ModuleHolder<Net>& holder) : module_(held(holder)) {}
   template <class Holder>
     requires std::is_base_of_v<torch::nn::ModuleHolder<typename Holder::ContainedType>, Holder>
-  ModelRef(const Holder& holder) : module_(holder.ptr()) {}
+  ModelRef(const Holder& holder) : module_(held(holder)) {}
   torch::nn::Module& operator*() const { return *module_; }
   torch::nn::Module* operator->() const { return module_.get(); }
+  explicit operator bool() const { return module_ != nullptr; }  ///< False of a null pointer and of an empty holder.
 
  private:
+  // ptr() of an empty holder throws an error of libtorch.
+  template <class Holder>
+  static std::shared_ptr<torch::nn::Module> held(const Holder& holder) {
+    if (holder.is_empty()) return nullptr;
+    return holder.ptr();
+  }
   std::shared_ptr<torch::nn::Module> module_;
 };
 
@@ -62,7 +69,7 @@ struct EstimatorOptions {
 /// One thread at a time.
 class Estimator {
  public:
-  /// Throws Exception(InvalidArgument) if there is no step.
+  /// Throws Exception(InvalidArgument) if there is no step or no model.
   explicit Estimator(EstimatorOptions options);
   ~Estimator();
   Estimator(const Estimator&) = delete;

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include "headpond/dataset/ops.h"
 #include "headpond/train/loop/hooks.h"
 #include "tests/test_files.h"
@@ -13,6 +15,7 @@ namespace {
 
 using test::TempFolder;
 using testing::HasSubstr;
+using testing::Not;
 
 struct NetImpl : torch::nn::Module {
   explicit NetImpl(int64_t hidden = 8)
@@ -117,6 +120,15 @@ TEST(Estimator, ACheckpointOfAnotherNetworkIsRefused) {
       HasSubstr("parameter 0 is first.weight float32 [8,2] in the checkpoint, and first.weight float32 [9,2] here"));
 }
 
+TEST(Estimator, ANullModelIsRefused) {
+  torch::nn::Linear net(2, 2);
+  torch::optim::SGD sgd(net->parameters(), 0.1);
+  const auto step = [](const TorchBatch&, Mode) -> StepOutput { return {}; };
+  EXPECT_THROW(Estimator({.model = std::shared_ptr<NetImpl>(), .optimizer = sgd, .step = step}), Exception);
+  EXPECT_THROW(Estimator({.model = Net(nullptr), .optimizer = sgd, .step = step}), Exception);
+  EXPECT_NO_THROW(Estimator({.model = net, .optimizer = sgd, .step = step})) << "control";
+}
+
 // Adam and AdamW have the same names in their archives.
 TEST(Estimator, ACheckpointOfAnotherOptimizerIsRefused) {
   const TempFolder temp;
@@ -141,6 +153,14 @@ TEST(Estimator, WhatTheStepThrowsIsTheError) {
   EXPECT_EQ(run([&](const TorchBatch& batch, Mode) -> StepOutput { return {net(batch["x"])}; }).kind(),
             ErrorKind::InvalidArgument)
       << "a loss of many values";
+  for (const Mode at : {Mode::train, Mode::eval}) {
+    const Error sizes = run([&](const TorchBatch& batch, Mode mode) -> StepOutput {
+      return {net(mode == at ? torch::ones({2, 3}) : batch["x"]).sum()};
+    });
+    EXPECT_EQ(sizes.kind(), ErrorKind::Unknown);
+    EXPECT_THAT(sizes.message(), HasSubstr("mat1 and mat2 shapes cannot be multiplied"));
+    EXPECT_THAT(sizes.message(), Not(HasSubstr("frame #"))) << "libtorch's stack";
+  }
   EXPECT_THROW(run(nullptr), Exception);
 }
 

@@ -31,8 +31,12 @@ Result<torch::ScalarType> torch_dtype(DType dtype) {
     case DType::u16:
     case DType::u32:
     case DType::u64:
-    case DType::bytes:
       break;
+    case DType::bytes:
+      return fail(
+          ErrorKind::Unimplemented,
+          "torch has no tensors of texts; before the batch, map() them to numbers or leave the field out of the "
+          "element, or read them from TorchBatch::batch()");
   }
   return fail(ErrorKind::Unimplemented, "torch has no tensors of " + std::string(name(dtype)) +
                                             "; convert to a signed or floating type before the batch");

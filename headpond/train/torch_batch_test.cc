@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <optional>
+#include <string>
 #include <thread>
 
 #include "headpond/dataset/ops.h"
@@ -46,6 +47,21 @@ TEST(TorchBatch, WrongFieldsAreNamed) {
   EXPECT_EQ(lacking.kind(), ErrorKind::Unimplemented);
   EXPECT_THAT(lacking.message(), HasSubstr("field code: torch has no tensors of uint16"));
   EXPECT_EQ(batch.batch()["code"].as<uint16_t>()[1], 1) << "the values are there all the same";
+}
+
+TEST(TorchBatch, TextsStayInTheBatch) {
+  const Dataset words = range(2) | map(
+                                       [](const Element& e) -> Result<Element> {
+                                         return Element{e[0], Tensor::scalar(std::string("word"))};
+                                       },
+                                       {.output = Spec{{"number", i64, {}}, {"word", bytes, {}}}, .name = "words"});
+  Loader loader(words | batch(2), {});
+  const TorchBatch batch = as_torch(loader.next().value()).value();
+  EXPECT_EQ(batch["number"].numel(), 2);
+  const Error lacking = thrown([&] { (void)batch["word"]; });
+  EXPECT_EQ(lacking.kind(), ErrorKind::Unimplemented);
+  EXPECT_THAT(lacking.message(), HasSubstr("field word: torch has no tensors of texts; before the batch, map() them"));
+  EXPECT_EQ(batch.batch()["word"].bytes_at(1), "word");
 }
 
 TEST(TorchBatch, MemoryIsTheLoadersAgainAfterTheLastTensorOnAnyThread) {

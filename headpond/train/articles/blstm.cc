@@ -310,14 +310,17 @@ BlstmResult BlstmTrial::result() const {
   return result;
 }
 
-Result<BlstmResult> train_blstm(const BlstmOptions& options, RunHooks hooks) {
+Result<BlstmResult> train_blstm(const BlstmOptions& options, RunHooks hooks, BlstmResult* so_far) {
   BlstmTrial trial(options, std::move(hooks));
   constexpr int64_t kMostSteps = 8;
   const int64_t rounds = std::min(options.steps, std::max<int64_t>(2, (options.steps + kMostSteps - 1) / kMostSteps));
   for (int64_t i = 0, done = 0; i < rounds; ++i) {
     const int64_t steps = (options.steps - done) / (rounds - i);
     const auto round = trial.round(steps);
-    if (!round) return fail(round.error());
+    if (!round) {
+      if (so_far != nullptr) *so_far = trial.result();
+      return fail(round.error());
+    }
     done += steps;
   }
   return trial.result();

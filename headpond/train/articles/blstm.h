@@ -89,7 +89,8 @@ class BlstmTrial {
   std::unique_ptr<State> state_;
 };
 
-/// options.steps in rounds of at most eight, at least two rounds where there are two steps.
-Result<BlstmResult> train_blstm(const BlstmOptions& options, RunHooks hooks = {});
+/// options.steps in rounds of at most eight, at least two rounds where there are two steps. `so_far`, if not null, is
+/// filled in when it fails; modes may have unequal numbers of steps then.
+Result<BlstmResult> train_blstm(const BlstmOptions& options, RunHooks hooks = {}, BlstmResult* so_far = nullptr);
 
 }  // namespace headpond

@@ -4,6 +4,7 @@
 
 #include "headpond/train/articles/blstm_trainer_internal.h"
 #include "headpond/train/tensors.h"
+#include "headpond/train/torch_error_internal.h"
 
 namespace headpond::internal {
 
@@ -20,7 +21,7 @@ Result<float> BlstmTrainer::step(const Tensor& batch, const std::stop_token& sto
     adam_.step();
     return loss.item<float>();
   } catch (...) {
-    return fail(current_exception_error());
+    return fail(torch_exception_error());
   }
 }
 

@@ -94,7 +94,7 @@ torch::Tensor scores_of(NucleiNet& net, const torch::Tensor& input) {
 
 }  // namespace
 
-Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& hooks) {
+Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& hooks, NucleiResult* so_far) {
   torch::set_num_threads(options.torch_threads);
   torch::manual_seed(options.config.seed);
   const auto net = std::make_shared<NucleiNet>();
@@ -126,10 +126,13 @@ Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& 
       {.input = options.test, .steps = std::nullopt, .throttle_secs = 0});
   result.report = estimator.report();
   result.wall_s = 1e-9 * static_cast<double>(now_ns() - begin);
+  if (trained && !hooks.stop.stop_requested()) {
+    result.iou = trained->metrics.at("iou").value();
+    return result;
+  }
+  if (so_far != nullptr) *so_far = std::move(result);
   if (!trained) return fail(trained.error());
-  if (hooks.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
-  result.iou = trained->metrics.at("iou").value();
-  return result;
+  return fail(ErrorKind::Cancelled, "a stop was requested");
 }
 
 }  // namespace headpond

@@ -26,7 +26,7 @@ struct NucleiOptions {
 
 struct NucleiResult {
   int64_t parameters = 0;
-  double iou = 0;  ///< Mean over the test's pictures.
+  std::optional<double> iou = std::nullopt;  ///< Mean over the test's pictures, at the end.
   std::vector<double> losses = {};
   StepClock clock = {};
   TrainingReport report = {};
@@ -35,7 +35,8 @@ struct NucleiResult {
 
 /// Three levels of 16, 32 and 64 channels with skips, to which each pixel also shows how like its colour is to that at
 /// the clicks; binary cross-entropy and Dice; Adam. Errors as those of train_and_evaluate(); Cancelled iff a stop was
-/// requested, after a checkpoint.
-Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& hooks = {});
+/// requested, after a checkpoint. `so_far`, if not null, is filled in when it fails.
+Result<NucleiResult> train_nuclei(const NucleiOptions& options, const RunHooks& hooks = {},
+                                  NucleiResult* so_far = nullptr);
 
 }  // namespace headpond

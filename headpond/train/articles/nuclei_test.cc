@@ -42,8 +42,8 @@ TEST(TrainNuclei, LearnsWhatAChannelShows) {
   const NucleiResult with = trained(true);
   EXPECT_EQ(with.parameters, 6 + 118512 + 2 * 320 + 17);
   EXPECT_EQ(with.losses.size(), 30U);
-  EXPECT_GT(with.iou, 0.7);
-  EXPECT_LT(trained(false).iou, with.iou - 0.2) << "control: nothing shows it";
+  EXPECT_GT(*with.iou, 0.7);
+  EXPECT_LT(*trained(false).iou, *with.iou - 0.2) << "control: nothing shows it";
 }
 
 }  // namespace

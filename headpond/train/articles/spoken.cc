@@ -113,7 +113,7 @@ Result<void> learn(const SpokenOptions& options, const SpokenRunOptions& run, co
 
 Result<void> pace(const SpokenOptions& options, const SpokenRunOptions& run, const SpokenSets& sets,
                   SpokenResult& result) {
-  auto ran = run_paced_spoken(sets, options.batch, *options.pace, run);
+  auto ran = run_paced_spoken(sets, options.batch, *options.pace, run, &result.run);
   if (!ran) return fail(ran.error());
   result.run = std::move(*ran);
   return {};
@@ -121,7 +121,7 @@ Result<void> pace(const SpokenOptions& options, const SpokenRunOptions& run, con
 
 }  // namespace
 
-Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& hooks) {
+Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& hooks, SpokenResult* so_far) {
   const auto folder = folder_of(options);
   if (!folder) return fail(folder.error());
   auto sets = find_spoken(*folder, options.leave_speaker);
@@ -135,10 +135,12 @@ Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& 
   SpokenResult result{.train_files = static_cast<int64_t>(sets->train.paths.size()),
                       .test_files = static_cast<int64_t>(sets->test.paths.size())};
   const int64_t begin = now_ns();
-  HEADPOND_TRY(options.pace ? pace(options, run, *sets, result) : learn(options, run, *sets, hooks, result));
+  auto ran = options.pace ? pace(options, run, *sets, result) : learn(options, run, *sets, hooks, result);
   result.wall_s = 1e-9 * static_cast<double>(now_ns() - begin);
-  if (hooks.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
-  return result;
+  if (ran && hooks.stop.stop_requested()) ran = fail(ErrorKind::Cancelled, "a stop was requested");
+  if (ran) return result;
+  if (so_far != nullptr) *so_far = std::move(result);
+  return fail(ran.error());
 }
 
 }  // namespace headpond

@@ -36,7 +36,9 @@ struct SpokenResult {
 };
 
 /// Throws Exception(InvalidArgument) for options that cannot be. Errors of find_spoken() and of
-/// train_and_evaluate(); Cancelled iff a stop was requested, after a checkpoint.
-Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& hooks = {});
+/// train_and_evaluate(); Cancelled iff a stop was requested, after a checkpoint. `so_far`, if not null, is filled in
+/// when it fails; its confusion may be of a part of the test.
+Result<SpokenResult> train_spoken(const SpokenOptions& options, const RunHooks& hooks = {},
+                                  SpokenResult* so_far = nullptr);
 
 }  // namespace headpond

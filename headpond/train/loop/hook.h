@@ -50,7 +50,9 @@ class HookContext {
   /// One point of the chart `tag` at `step`; nothing without `events`. A disk that fails ends no training: the first
   /// error is a warning in the log, and `events` is null from then on. InvalidArgument as EventWriter::scalar.
   Result<void> scalar(std::string_view tag, double value);
-  /// Ends the training after this step.
+  /// Ends the training after this step; asked for by a hook of the training's evaluated(), with that evaluation. A hook
+  /// of EvalSpec ends only the evaluation, after this batch, or before the first one if it asks in begin(): its metrics
+  /// are of the batches until then, it counts like any other, and the training goes on.
   void request_stop(std::string reason) {
     if (!stop_) stop_ = std::move(reason);
   }

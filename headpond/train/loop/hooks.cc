@@ -195,7 +195,7 @@ EveryTimer::EveryTimer(const std::string& who, const Every& every, HookClock clo
     : every_(every), clock_(std::move(clock)) {
   if (every.steps.has_value() == every.seconds.has_value())
     refuse(who, "exactly one of a number of steps and of seconds must be given");
-  if (every.steps.value_or(1) < 1 || every.seconds.value_or(1) <= 0) refuse(who, "it must be above 0");
+  if (every.steps.value_or(1) < 1 || !(every.seconds.value_or(1) > 0)) refuse(who, "it must be above 0");
 }
 
 bool EveryTimer::is_due(int64_t step) const {

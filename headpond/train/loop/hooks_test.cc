@@ -107,6 +107,7 @@ TEST(LoggingHook, MayCountSeconds) {
   EXPECT_THROW((void)logging_hook({}), Exception);
   EXPECT_THROW((void)logging_hook({.steps = 1, .seconds = 1}), Exception);
   EXPECT_THROW((void)logging_hook({.steps = 0}), Exception);
+  EXPECT_THROW((void)logging_hook({.seconds = std::nan("")}), Exception);
 }
 
 TEST(SummaryHooks, WriteTensorFlowsTags) {

@@ -4,12 +4,18 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "headpond/base/clock.h"
 #include "headpond/base/interrupt/interrupt.h"
 #include "headpond/base/log.h"
+#include "headpond/dataset/node.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/engine/executor/resources.h"
 #include "headpond/monitor/events.h"
@@ -26,13 +32,45 @@ constexpr const char* kHooks = "hooks.json";
   throw Exception(Error(ErrorKind::InvalidArgument, "train_and_evaluate: " + what));
 }
 
+template <class Pointer>
+void refuse_null(const char* what, const std::vector<Pointer>& all) {
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i] == nullptr) refuse(fmt::format("{}[{}] is null", what, i));
+  }
+}
+
+void check_exporters(const RunConfig& config, const EvalSpec& eval) {
+  refuse_null("EvalSpec::exporters", eval.exporters);
+  if (!eval.exporters.empty() && config.model_dir.empty()) refuse("exporters need a model_dir");
+  std::set<std::string_view> names;
+  for (const auto& exporter : eval.exporters) {
+    if (!names.insert(exporter->name()).second)
+      refuse(fmt::format("two exporters are named '{}', and would write the same files", exporter->name()));
+  }
+}
+
 void check(const RunConfig& config, const TrainSpec& train, const EvalSpec& eval) {
   if (config.save_steps && config.save_secs) refuse("save_steps and save_secs exclude each other");
   if (config.keep < 1) refuse(fmt::format("keep={}: must be at least 1", config.keep));
   if (config.log_steps < 0 || config.summary_steps < 0) refuse("log_steps and summary_steps must not be negative");
   if (train.max_steps.value_or(1) < 1) refuse(fmt::format("max_steps={}: must be above 0", *train.max_steps));
   if (eval.steps.value_or(1) < 1) refuse(fmt::format("steps={} of the evaluation: must be above 0", *eval.steps));
-  if (eval.throttle_secs < 0) refuse("throttle_secs must not be negative");
+  if (!(eval.throttle_secs >= 0)) refuse(fmt::format("throttle_secs={}: must be at least 0", eval.throttle_secs));
+  if (train.epochs == 0) refuse("epochs=0: must be above 0, or below for a training without end");
+  refuse_null("TrainSpec::hooks", train.hooks);
+  refuse_null("EvalSpec::hooks", eval.hooks);
+  check_exporters(config, eval);
+  if (!eval.steps && eval.input.cardinality() == kEndless)
+    refuse("the evaluation's input has no end: set EvalSpec::steps");
+}
+
+// The program may change its working directory while it trains.
+RunConfig with_absolute_folder(RunConfig config) {
+  std::error_code error;
+  if (config.model_dir.empty()) return config;
+  const std::filesystem::path path = std::filesystem::absolute(config.model_dir, error);
+  if (!error) config.model_dir = path.string();
+  return config;
 }
 
 Every save_every(const RunConfig& config) {
@@ -54,7 +92,7 @@ class Training {
   Training(Learner& learner, const RunConfig& config, const TrainSpec& train, const EvalSpec& eval,
            TrainingReport& report)
       : learner_(learner),
-        config_(config),
+        config_(with_absolute_folder(config)),
         train_(train),
         eval_(eval),
         report_(report),
@@ -124,18 +162,22 @@ class Training {
     HEADPOND_TRY(restore());
     HEADPOND_TRY(for_each_hook([this](Hook& hook) { return hook.begin(context_); }));
     save_timer_.reset(context_.step);
-    if (context_.step > 0 && !is_over()) HEADPOND_TRY(evaluate_if_due());
+    if (context_.step > 0 && is_on_grid() && !is_over()) HEADPOND_TRY(evaluate_if_due());
     if (!report_.resumed_from) HEADPOND_TRY(save());
     while (!is_over()) {
       auto went = step();
       if (!went) return fail(went.error());
       if (!*went) break;
-      if (!save_timer_.is_due(context_.step) || is_over()) continue;
+      if (!is_save_due() || is_over()) continue;
       HEADPOND_TRY(save());
       HEADPOND_TRY(evaluate_if_due());
     }
     return {};
   }
+
+  // Steps are saved at multiples of save_steps, wherever the last save was: a stop between two of them moves none.
+  bool is_on_grid() const { return !config_.save_steps || context_.step % *config_.save_steps == 0; }
+  bool is_save_due() const { return config_.save_steps ? is_on_grid() : save_timer_.is_due(context_.step); }
 
   bool is_over() {
     if (train_.max_steps && context_.step >= *train_.max_steps) return ends_because("max_steps");
@@ -204,12 +246,22 @@ class Training {
     if (config_.model_dir.empty()) return {};
     auto folder = CheckpointFolder::open(config_.model_dir);
     if (!folder) return fail(folder.error());
-    auto events = EventWriter::open(config_.model_dir);
-    if (!events) return fail(events.error());
-    events_ = std::move(*events);
-    context_.events = events_.get();
+    HEADPOND_TRY(open_events());
     writer_ = std::make_unique<CheckpointWriter>(
         std::move(*folder), CheckpointWriterOptions{.keep = config_.keep, .asynchronous = config_.asynchronous_save});
+    return {};
+  }
+
+  // A full disk costs the charts, and not the training.
+  Result<void> open_events() {
+    auto events = EventWriter::open(config_.model_dir);
+    if (!events && events.error().kind() != ErrorKind::ResourceExhausted) return fail(events.error());
+    if (events) {
+      events_ = std::move(*events);
+      context_.events = events_.get();
+    } else {
+      log(LogLevel::warning, fmt::format("there are no charts: {}", events.error().to_string()));
+    }
     return {};
   }
 
@@ -256,6 +308,9 @@ class Training {
     state.begin("training", 0);
     state.visit("best_loss", best_loss_);
     state.visit("best_step", best_step_);
+    double age = evaluation_age();
+    state.visit("evaluation_age", age);
+    if (state.is_restoring() && age >= 0) evaluation_began_ns_ = now_ns() - static_cast<int64_t>(1e9 * age);
     std::map<std::string, size_t> numbers;  // How many hooks of each name came before.
     const auto visit = [&](const std::string& name, auto& one) {
       state.begin(name, ++numbers[name]);
@@ -306,20 +361,25 @@ class Training {
 
   // ---- evaluations
 
+  // Seconds since the last one began; below 0: there was none. Those between two processes don't count.
+  double evaluation_age() const {
+    return evaluation_began_ns_ ? 1e-9 * static_cast<double>(now_ns() - *evaluation_began_ns_) : -1;
+  }
+
   Result<void> evaluate_if_due() {
-    const bool waits =
-        evaluation_began_ns_ > 0 && 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_) < eval_.throttle_secs;
-    return waits ? Result<void>() : evaluate(false);
+    const double age = evaluation_age();
+    return age >= 0 && age < eval_.throttle_secs ? Result<void>() : evaluate(false);
   }
 
   Result<void> evaluate(bool is_last) {
     train_loader_.pause();
-    evaluation_began_ns_ = now_ns();
+    const int64_t began_ns = now_ns();
+    evaluation_began_ns_ = began_ns;
     TrainingReport::OneEvaluation one{.evaluation = {.step = context_.step}};
     learner_.begin_evaluation();
     auto evaluated = guarded([&] { return run_evaluation(one); });
     learner_.end_evaluation();
-    one.evaluation.seconds = 1e-9 * static_cast<double>(now_ns() - evaluation_began_ns_);
+    one.evaluation.seconds = 1e-9 * static_cast<double>(now_ns() - began_ns);
     save_timer_.leave_out(one.evaluation.seconds);
     if (!evaluated) return evaluated;
     if (is_evaluation_stopped()) return {};  // Perhaps not all of it was done.
@@ -401,7 +461,7 @@ class Training {
   }
 
   Learner& learner_;
-  const RunConfig& config_;
+  const RunConfig config_;
   const TrainSpec& train_;
   const EvalSpec& eval_;
   TrainingReport& report_;
@@ -416,7 +476,8 @@ class Training {
   Evaluation evaluation_;
   TrainingResult result_;
   int64_t epoch_ = 0;
-  int64_t last_saved_ = -1, last_evaluated_ = -1, evaluation_began_ns_ = 0;
+  int64_t last_saved_ = -1, last_evaluated_ = -1;
+  std::optional<int64_t> evaluation_began_ns_;  // The last one's.
   double best_loss_ = std::numeric_limits<double>::infinity();
   int64_t best_step_ = -1;
 };

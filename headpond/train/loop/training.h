@@ -53,9 +53,10 @@ class Learner {
 };
 
 struct RunConfig {
-  /// Where checkpoints, charts and exports go; "": nothing is written, and each run begins anew.
+  /// Where checkpoints, charts and exports go, from the working directory at the start on if it is relative; "":
+  /// nothing is written, and each run begins anew.
   std::string model_dir = "";
-  std::optional<int64_t> save_steps = std::nullopt;  ///< Steps between checkpoints.
+  std::optional<int64_t> save_steps = std::nullopt;  ///< A checkpoint at each step that is a multiple of it.
   std::optional<double> save_secs = std::nullopt;    ///< Or seconds; neither: 600 seconds; both: refused.
   int64_t keep = 5;                                  ///< The newest checkpoints, beside that of the lowest loss.
   int64_t log_steps = 100;            ///< Between lines of the log and points of "global_step/sec"; 0: none.
@@ -85,7 +86,7 @@ struct TrainSpec {
   std::optional<int64_t> max_steps = std::nullopt;  ///< In all, those before a restore included; above 0.
   std::vector<std::shared_ptr<Hook>> hooks = {};
   std::vector<SavingListener> listeners = {};
-  int64_t epochs = 1;  ///< Epochs of the input; below 0: without end.
+  int64_t epochs = 1;  ///< Epochs of the input; below 0: without end; not 0.
   /// Ends the training with a checkpoint: after a step or, unless the thread has an InterruptLook of its own, while it
   /// waits for a batch.
   std::stop_token stop = {};
@@ -94,10 +95,11 @@ struct TrainSpec {
 
 struct EvalSpec {
   Dataset input;
-  std::optional<int64_t> steps = 100;  ///< Batches; none: until the input ends.
-  std::string name = "";               ///< Charts are "eval/<metric>", or "eval_<name>/<metric>".
+  /// Batches; none: until the input ends, which one that is known to have no end is refused for.
+  std::optional<int64_t> steps = 100;
+  std::string name = "";  ///< Charts are "eval/<metric>", or "eval_<name>/<metric>".
   std::vector<std::shared_ptr<Hook>> hooks = {};
-  std::vector<std::shared_ptr<Exporter>> exporters = {};
+  std::vector<std::shared_ptr<Exporter>> exporters = {};  ///< Each of another name; they need a model_dir.
   double start_delay_secs = 120;  ///< TensorFlow's name, for the evaluator of another process; here it has no effect.
   double throttle_secs = 600;     ///< At least so long from the begin of one evaluation to that of the next.
 };
@@ -126,18 +128,20 @@ struct TrainingReport {
 /// input would; what caches hold and open files stay, and its first batches are made ahead when a processor is free.
 ///
 /// At the start the newest whole checkpoint is restored, else one of step 0 is saved. A step is: before_run of the
-/// hooks, a batch, Learner::train, after_run. A checkpoint is saved every save_steps or save_secs, and at the end; an
-/// evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end if the last
-/// checkpoint had none. An evaluation without a batch is logged as a warning; only the exporters at the end are called
-/// then. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A training that was
-/// interrupted goes on with the same steps, losses and evaluations as if it had not been; an evaluation after the save
-/// that it goes on from is done (again).
+/// hooks, a batch, Learner::train, after_run. A checkpoint is saved at each multiple of save_steps, or every save_secs,
+/// and at the end; an evaluation comes after a save (but that of step 0) if throttle_secs have passed, and at the end
+/// if the last checkpoint had none. An evaluation without a batch is logged as a warning; only the exporters at the end
+/// are called then. The training ends at max_steps, at the end of its input, by a hook or by the stop token. A training
+/// that was interrupted goes on with the same steps, losses and evaluations as if it had not been: the evaluation that
+/// was due after the save that it goes on from is made (again); one that was made only because the training ended is
+/// not known to the next run, though its exports and its points of charts stay. With save_secs the saves, and so the
+/// evaluations, depend on the clock.
 ///
-/// Throws Exception(InvalidArgument) for options that contradict themselves, and as Loader's constructor. Errors:
-/// those of the inputs, the learner and hooks; FailedPrecondition, naming the first difference, for a checkpoint of
-/// other parameters, of another input or seed, and if another process writes model_dir; DataLoss if it has checkpoints
-/// and none is whole; that of the last save, if it fails: others are warnings. `report`, if not null, is filled in,
-/// also when it fails.
+/// Throws Exception(InvalidArgument) for options that contradict themselves and for null hooks and exporters, and as
+/// Loader's constructor. Errors: those of the inputs, the learner and hooks; FailedPrecondition, naming the first
+/// difference, for a checkpoint of other parameters, of another input or seed, and if another process writes model_dir;
+/// DataLoss if it has checkpoints and none is whole; that of the last save, if it fails: others are warnings, and so is
+/// a disk that is too full for charts at the start. `report`, if not null, is filled in, also when it fails.
 Result<TrainingResult> train_and_evaluate(Learner& learner, const RunConfig& config, const TrainSpec& train,
                                           const EvalSpec& eval, TrainingReport* report = nullptr);
 

@@ -5,11 +5,17 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <memory>
 #include <stop_token>
+#include <string>
+#include <string_view>
 #include <thread>
+#include <utility>
 
 #include "headpond/base/log.h"
 #include "headpond/base/trace.h"
@@ -336,6 +342,43 @@ TEST(TrainAndEvaluate, AFailedSaveIsAWarningUnlessItIsTheLast) {
   set_log_sink({});
 }
 
+TEST(TrainAndEvaluate, AStartOnAFullDiskCostsTheChartsOnly) {
+  for (const int error : {ENOSPC, EROFS}) {
+    const TempFolder temp;
+    Played first, second;
+    play(first, {.model_dir = temp.path()}, 8);
+    ASSERT_TRUE(first.result);
+    std::string said;
+    set_log_sink([&](LogLevel, std::string_view line) { said += line; });
+    const auto fails = std::make_shared<std::atomic<bool>>(true);
+    struct MakesRoom final : Hook {
+      explicit MakesRoom(std::shared_ptr<std::atomic<bool>> flag) : full(std::move(flag)) {}
+      std::string_view name() const override { return "makes_room"; }
+      Result<void> after_run(HookContext& context, double, const Metrics&) override {
+        EXPECT_EQ(context.events, nullptr);
+        *full = false;
+        return {};
+      }
+      std::shared_ptr<std::atomic<bool>> full;
+    };
+    {
+      const internal::FaultInjection injection(
+          [&](std::string_view call) -> internal::Fault { return {.error = call == "write" && *fails ? error : 0}; });
+      play(second, {.model_dir = temp.path(), .summary_steps = 1}, 1000, {std::make_shared<MakesRoom>(fails)});
+    }
+    set_log_sink({});
+    if (error == ENOSPC) {
+      ASSERT_TRUE(second.result) << second.result.error();
+      EXPECT_EQ(second.report.resumed_from, 8);
+      EXPECT_TRUE(std::filesystem::exists(temp.file("checkpoint-23")));
+      EXPECT_EQ(test::times_in(said, "there are no charts: "), 1U) << said;
+      EXPECT_THAT(said, HasSubstr("tfevents"));
+    } else {
+      EXPECT_FALSE(second.result) << "control: a folder that cannot be written";
+    }
+  }
+}
+
 // Counts its calls, saves how many steps it saw, and may fail.
 struct Counter final : Hook {
   int64_t steps = 0, fails_at = -1, evaluated_ = 0, ends = 0;
@@ -563,8 +606,15 @@ TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
   Toy toy;
   const TrainSpec train{.input = numbers()};
   const EvalSpec eval{.input = numbers()};
-  const auto refused = [&](const RunConfig& config, const TrainSpec& t, const EvalSpec& e) {
-    EXPECT_THROW((void)train_and_evaluate(toy, config, t, e), Exception);
+  const auto refused = [&](const RunConfig& config, const TrainSpec& t, const EvalSpec& e) -> std::string {
+    try {
+      (void)train_and_evaluate(toy, config, t, e);
+    } catch (const Exception& exception) {
+      EXPECT_EQ(exception.error().kind(), ErrorKind::InvalidArgument);
+      return exception.error().message();
+    }
+    ADD_FAILURE() << "it is not refused";
+    return "";
   };
   refused({.save_steps = 1, .save_secs = 1}, train, eval);
   refused({.save_steps = 0}, train, eval);
@@ -575,6 +625,96 @@ TEST(TrainAndEvaluate, RefusesOptionsThatContradictThemselves) {
   refused({}, {.input = numbers(), .max_steps = 0}, eval);
   refused({}, train, {.input = numbers(), .steps = 0});
   refused({}, train, {.input = numbers(), .throttle_secs = -1});
+  refused({}, train, {.input = numbers(), .throttle_secs = std::nan("")});
+  refused({.save_secs = std::nan("")}, train, eval);
+  refused({.save_secs = 0}, train, eval);
+  refused({}, {.input = numbers(), .epochs = 0}, eval);
+  EXPECT_THAT(refused({}, {.input = numbers(), .hooks = {nan_hook(), nullptr}}, eval),
+              HasSubstr("TrainSpec::hooks[1] is null"));
+  EXPECT_THAT(refused({}, train, {.input = numbers(), .hooks = {nullptr}}), HasSubstr("EvalSpec::hooks[0] is null"));
+  EXPECT_THAT(refused({.model_dir = "never"}, train, {.input = numbers(), .exporters = {nullptr}}),
+              HasSubstr("EvalSpec::exporters[0] is null"));
+  EXPECT_THAT(refused({}, train, {.input = numbers(), .exporters = {final_exporter()}}),
+              HasSubstr("exporters need a model_dir"));
+  EXPECT_THAT(refused({.model_dir = "never"}, train,
+                      {.input = numbers(), .exporters = {latest_exporter(), final_exporter("latest")}}),
+              HasSubstr("two exporters are named 'latest'"));
+  EXPECT_FALSE(std::filesystem::exists("never"));
+  EXPECT_TRUE(toy.losses.empty());
+}
+
+TEST(TrainAndEvaluate, AnEvaluationWithoutAnEndIsRefused) {
+  Toy toy;
+  const TrainSpec train{.input = numbers(), .max_steps = 2};
+  const Dataset endless = range(6) | batch(2) | repeat();
+  EXPECT_THROW((void)train_and_evaluate(toy, {}, train, {.input = endless, .steps = std::nullopt}), Exception);
+  EXPECT_TRUE(toy.losses.empty());
+  TrainingReport report;
+  ASSERT_TRUE(train_and_evaluate(toy, {}, train, {.input = endless, .steps = 4}, &report)) << "control";
+  EXPECT_EQ(report.evaluations.back().evaluation.metrics.at("loss").count, 4);
+  ASSERT_TRUE(train_and_evaluate(toy, {}, train, {.input = range(6) | batch(2), .steps = std::nullopt})) << "control";
+}
+
+// Asks in begin(), or after the second batch.
+struct StopsEvaluations final : Hook {
+  explicit StopsEvaluations(bool at_begin) : in_begin(at_begin) {}
+  std::string_view name() const override { return "stops_evaluations"; }
+  Result<void> begin(HookContext& context) override {
+    batches = 0;
+    if (in_begin) context.request_stop("none is wished");
+    return {};
+  }
+  Result<void> after_run(HookContext& context, double, const Metrics&) override {
+    if (++batches == 2) context.request_stop("two are enough");
+    return {};
+  }
+  const bool in_begin;
+  int64_t batches = 0;
+};
+
+TEST(TrainAndEvaluate, AStopOfAnEvaluationsHookEndsOnlyTheEvaluation) {
+  set_log_sink([](LogLevel, std::string_view) {});
+  for (const bool in_begin : {false, true}) {
+    Toy toy;
+    TrainingReport report;
+    ASSERT_TRUE(train_and_evaluate(
+        toy, {.save_steps = 4, .threads = 1}, {.input = numbers(), .max_steps = 10, .epochs = -1},
+        {.input = range(6) | batch(2), .hooks = {std::make_shared<StopsEvaluations>(in_begin)}, .throttle_secs = 0},
+        &report));
+    EXPECT_EQ(report.last_step, 10);
+    EXPECT_EQ(report.why_it_ended, "max_steps");
+    ASSERT_EQ(report.evaluations.size(), 3U) << "of steps 4, 8, 10";
+    for (const auto& one : report.evaluations)
+      EXPECT_EQ(one.evaluation.metrics.at("loss").count, in_begin ? 0 : 2) << "each from the first batch on";
+    const auto& last = report.evaluations.back().evaluation;
+    if (!in_begin) {
+      EXPECT_DOUBLE_EQ(last.metrics.at("loss").value(), toy.losses.back() + 1) << "0, 2";
+    }
+  }
+  set_log_sink({});
+}
+
+struct ChangesFolder final : Hook {
+  explicit ChangesFolder(std::string folder) : to(std::move(folder)) {}
+  std::string_view name() const override { return "changes_folder"; }
+  Result<void> after_run(HookContext& context, double, const Metrics&) override {
+    if (context.step == 2) std::filesystem::current_path(to);
+    return {};
+  }
+  const std::string to;
+};
+
+TEST(TrainAndEvaluate, ARelativeModelDirIsThatOfTheStart) {
+  const TempFolder temp, other;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(temp.path());
+  Played played;
+  play(played, {.model_dir = "model"}, 9, {std::make_shared<ChangesFolder>(other.path())}, {final_exporter()});
+  std::filesystem::current_path(before);
+  ASSERT_TRUE(played.result) << played.result.error();
+  EXPECT_TRUE(std::filesystem::exists(temp.file("model/checkpoint-9")));
+  EXPECT_TRUE(std::filesystem::exists(temp.file("model/export/final/9/model.pt")));
+  EXPECT_EQ(other.count(), 0U);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "headpond/base/trace.h"
 #include "headpond/train/tensors.h"
+#include "headpond/train/torch_error_internal.h"
 
 namespace headpond {
 namespace {
@@ -53,7 +54,7 @@ Result<MnistTrainer::Step> MnistTrainer::step(const Element& batch) {
     adam_.step();
     return Step{loss.item<float>(), count_correct(logits, labels)};
   } catch (...) {
-    return fail(current_exception_error());
+    return fail(internal::torch_exception_error());
   }
 }
 
@@ -78,7 +79,7 @@ Result<MnistTrainer::Score> MnistTrainer::validate(const MnistData& data, const 
     }
     return Score{sums.accuracy / static_cast<double>(n), sums.loss / static_cast<double>(n)};
   } catch (...) {
-    return fail(current_exception_error());
+    return fail(internal::torch_exception_error());
   }
 }
 

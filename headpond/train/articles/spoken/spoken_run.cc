@@ -63,6 +63,7 @@ struct Call {
       run.evaluations[before + i].evaluation = report.evaluations[i].evaluation;
       run.evaluations[before + i].first_wait_ms = report.evaluations[i].first_wait_ms;
     }
+    run.evaluations.resize(before + report.evaluations.size());  // Without one that a stop has ended.
     run.memory_peak = std::max({run.memory_peak, report.train.memory_peak, report.eval.memory_peak});
     run.report = std::move(report);
     return trained;
@@ -81,8 +82,9 @@ struct Call {
       if (!trained) return trained;
       done += run.report.last_step;
       left -= run.report.last_step;
+      run.report.last_step = done;
       if (run.report.evaluations.empty()) break;  // A stop came before it.
-      run.evaluations.back().evaluation.step = run.report.last_step = done;
+      run.evaluations.back().evaluation.step = done;
       all.push_back(run.report.evaluations.back());
       all.back().evaluation.step = done;
     }
@@ -157,7 +159,7 @@ Result<TrainingResult> run_spoken(const SpokenDatasets& datasets, const SpokenRu
 }
 
 Result<SpokenRun> run_paced_spoken(const SpokenSets& sets, int64_t batch, const SpokenPace& pace,
-                                   const SpokenRunOptions& options) {
+                                   const SpokenRunOptions& options, SpokenRun* so_far) {
   const double element_s = pace.prepare_s / static_cast<double>(batch);
   const auto prepare = [element_s, computes = pace.computes] { computes ? compute(element_s) : sleep(element_s); };
   const auto counts = std::make_shared<ReadCounts>();
@@ -174,9 +176,10 @@ Result<SpokenRun> run_paced_spoken(const SpokenSets& sets, int64_t batch, const 
         return train_and_evaluate(learner, config, train, eval, &report);
       },
       run);
+  if (trained && !options.stop.stop_requested()) return run;
+  if (so_far != nullptr) *so_far = std::move(run);
   if (!trained) return fail(trained.error());
-  if (options.stop.stop_requested()) return fail(ErrorKind::Cancelled, "a stop was requested");
-  return run;
+  return fail(ErrorKind::Cancelled, "a stop was requested");
 }
 
 double limit_s(const SpokenPace& pace, int processors) {

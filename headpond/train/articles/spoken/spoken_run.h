@@ -73,8 +73,9 @@ struct SpokenPace {
   double prepare_s = 0, train_s = 0;
   bool computes = false;
 };
+/// `so_far`, if not null, is filled in when it fails.
 Result<SpokenRun> run_paced_spoken(const SpokenSets& sets, int64_t batch, const SpokenPace& pace,
-                                   const SpokenRunOptions& options);
+                                   const SpokenRunOptions& options, SpokenRun* so_far = nullptr);
 /// The least time of a step on so many processors: max(train, prepare / processors), and train where the preparation
 /// sleeps.
 double limit_s(const SpokenPace& pace, int processors);

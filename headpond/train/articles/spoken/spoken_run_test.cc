@@ -89,7 +89,11 @@ TEST(SpokenRun, AStopMayComeAtAnyTimeWithFreshInputsToo) {
       std::this_thread::sleep_for(std::chrono::milliseconds(after_ms));
       stop.request_stop();
     });
-    EXPECT_EQ(run_paced_spoken(words.sets, 10, {.train_s = 0.001}, options).error().kind(), ErrorKind::Cancelled);
+    SpokenRun so_far;
+    const auto ran = run_paced_spoken(words.sets, 10, {.train_s = 0.001}, options, &so_far);
+    EXPECT_EQ(ran.error().kind(), ErrorKind::Cancelled);
+    EXPECT_EQ(static_cast<int64_t>(so_far.losses.size()), so_far.report.last_step);
+    EXPECT_EQ(so_far.evaluations.size(), so_far.report.evaluations.size());
     stopping.join();
   }
 }
