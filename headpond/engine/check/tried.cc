@@ -54,17 +54,16 @@ bool is_serial(const Node& node) {
          std::all_of(inputs.begin(), inputs.end(), [](const Node::Ref& input) { return is_serial(*input); });
 }
 
-// Returns how many ns it took without waits for a processor, and adds to `blocked_ns` how many of them it waited for
-// something else. Of short work the time of the clocks is more than such waits.
+// Returns how many ns it took, and adds to `blocked_ns` how many of them it waited for something other than a
+// processor.
 template <class Work>
 double timed(const Work& work, double& blocked_ns) {
   const ThreadUsage usage = ThreadUsage::now();
   const int64_t began = now_ns();
   work();
   const int64_t elapsed = now_ns() - began;
-  const TaskUse use = use_of(usage, ThreadUsage::now(), elapsed);
-  blocked_ns += use.blocked_ns;
-  return std::min(static_cast<double>(elapsed), use.cpu_ns + use.blocked_ns);
+  blocked_ns += use_of(usage, ThreadUsage::now(), elapsed).blocked_ns;
+  return static_cast<double>(elapsed);
 }
 
 // Copies of large elements, as the first batches of so many rows have them: in memory that the system has yet to give.
@@ -77,12 +76,9 @@ class FirstCopies {
     int64_t bytes = 0;
     for (size_t i = 0; i < element.size(); ++i) bytes += static_cast<int64_t>(element[i].byte_size());
     if (rows_ < 2 || bytes < kLarge || (bytes > left_ && !begin_batch(bytes))) return;
-    double blocked_ns = 0;
-    tried.copy_ns += timed(
-        [&] {
-          for (size_t i = 0; i < element.size(); ++i) to_ = std::copy_n(element[i].data(), element[i].byte_size(), to_);
-        },
-        blocked_ns);
+    const int64_t began = ThreadUsage::now().cpu_ns;
+    for (size_t i = 0; i < element.size(); ++i) to_ = std::copy_n(element[i].data(), element[i].byte_size(), to_);
+    tried.copy_ns += static_cast<double>(ThreadUsage::now().cpu_ns - began);
     ++tried.copied;
     left_ -= bytes;
   }
