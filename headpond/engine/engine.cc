@@ -166,12 +166,14 @@ void Engine::expect_start(const Binding& binding) {
 }
 
 void Engine::begin_epoch(uint64_t epoch) {
-  Prefetcher::Dropped dropped;
-  const Locked locked(lock);
-  expects_start_ = false;
-  dropped = prefetcher_.begin_epoch(epoch);
-  has_lost[(epoch + 1) % 2] = false;
-  if (consumer.steps.calls() > 0) consumer.steps.epoch_begins();
+  {
+    Prefetcher::Dropped dropped;
+    const Locked locked(lock);
+    expects_start_ = false;
+    dropped = prefetcher_.begin_epoch(epoch);
+    if (consumer.steps.calls() > 0) consumer.steps.epoch_begins();
+  }
+  forget_loss_of(epoch + 1);  // Of one that was opened ahead, and is dropped.
 }
 
 std::unique_ptr<Iterator> Engine::take_prefetched(const Node& node, const Binding& binding) {

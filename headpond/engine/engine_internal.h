@@ -81,6 +81,11 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
     const Locked locked(lock);
     return has_lost[epoch % 2];
   }
+  /// What ran in `epoch` is gone.
+  void forget_loss_of(uint64_t epoch) {
+    const Locked locked(lock);
+    has_lost[epoch % 2] = false;
+  }
   /// No epoch that began goes on.
   void forget_losses() {
     const Locked locked(lock);

@@ -183,7 +183,7 @@ void Loader::Run::lose(const Error& error) {
   goes_back = may_begin_again(error);
   is_lost_ = !goes_back;
   iterator_.reset();
-  engine->forget_losses();
+  engine->forget_loss_of(epoch);
 }
 
 std::optional<Error> Loader::Run::go_back() {

@@ -67,7 +67,7 @@ struct StageStats {
   int64_t units = 0;       ///< Work items taken in this epoch.
   int64_t elements = 0;    ///< Made in this epoch.
   double element_ns = 0;   ///< Time of a thread for one element; sampled.
-  double unit_ns = 0;      ///< From the start of a work item until it is ready.
+  double unit_ns = 0;      ///< From the start of a work item, a long wait for its input included, until it is ready.
   int64_t target = 0;      ///< Work items that it tries to be ahead: as many as are taken while one is made; of small
                            ///< batches that cost little some more.
   int64_t ahead = 0;       ///< Work items that it is ahead, unfinished ones included.

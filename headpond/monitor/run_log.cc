@@ -321,10 +321,7 @@ RunPoint RunLog::State::sample(std::vector<Scalar>& points, int64_t now, bool is
   point.rss = resident_bytes();
   for (auto& [id, watched] : pipelines_) {
     if (watched.has_ended()) continue;
-    const auto before = std::find_if(before_.pipelines.begin(), before_.pipelines.end(),
-                                     [&](const PipelinePoint& one) { return one.name == watched.name(); });
-    const bool keeps = is_short && before != before_.pipelines.end();
-    point.pipelines.push_back(keeps ? *before : watched.sample(points, now));
+    point.pipelines.push_back(is_short ? watched.sample_soon(points, now) : watched.sample(points, now));
     write_steps(watched);
   }
   look_at_memory(point, now);
@@ -390,7 +387,7 @@ void RunLog::State::look_at_memory(RunPoint& point, int64_t now) {
 }
 
 // A rate over the short time since a queue came or went would be noise: such points have the queues' fullness alone.
-// The last one has all that is not a rate.
+// The last one, too, has the rates of the one before then, and all else anew.
 void RunLog::State::on_points(std::vector<Scalar> points, int64_t now, bool last) {
   if (last) threads_.look();
   MutexLock lock(mu_);

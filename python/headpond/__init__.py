@@ -85,8 +85,10 @@ def __getattr__(name: str) -> object:
     elif name in SOURCES:
         value = source(name)
     else:
+        import sys
+
         from ._elsewhere import missing
-        raise missing("headpond", f"module {__name__!r}", name)
+        raise missing("headpond", f"module {__name__!r}", name, sys.modules[__name__])
     globals()[name] = value
     return value
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
-from ._elsewhere import Named, add_hints, refuse_module, refuse_unpacking
+from ._elsewhere import add_hints, refuse_module, refuse_names, refuse_unpacking
 from ._names import is_told_apart, name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
@@ -101,7 +101,7 @@ class Check(dict[str, Any]):
         return str(self["text"])
 
 
-class Dataset(Operators, metaclass=Named):
+class Dataset(Operators):
     """What a pipeline delivers, element by element: an immutable description. Iterating it reads one epoch."""
 
     def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
@@ -417,7 +417,7 @@ class Dataset(Operators, metaclass=Named):
 
     def __add__(self, other: Dataset) -> Dataset:
         """concatenate(other)."""
-        return concatenate(self, other)
+        return concatenate(self, other) if isinstance(other, Dataset) else NotImplemented
 
     def write_shards(self, folder: Path, *, name: str = "data", shards: int = 1, format: str = "tfrecord", compression: str = "none",
                      resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
@@ -454,6 +454,9 @@ class Dataset(Operators, metaclass=Named):
     def _plan(self) -> str:
         """As an option of a kernel: the name of a chain."""
         return f"dataset {id(self)}"
+
+
+refuse_names(Dataset)
 
 
 def _pair(call: str, made: Any) -> tuple[Any, Any]:

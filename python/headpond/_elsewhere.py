@@ -68,30 +68,27 @@ NAMES: dict[str, dict[str, str]] = {
 }
 
 
-def missing(owner: str, what: str, name: str, given: object = None) -> AttributeError:
-    """The error for an attribute that is not there, with what stands for it here, if it is another library's."""
+def missing(owner: str, what: str, name: str, given: object) -> AttributeError:
+    """The error for an attribute of `given` that is not there, with what stands for it here, if it is another library's."""
     hint = NAMES[owner].get(name)
     return AttributeError(f"{what} has no attribute {name!r}" + ("" if hint is None else f": {hint}"), name=name, obj=given)
 
 
-class Named(type):
-    """The class of a class that refuses its NAMES with what stands for them."""
+class _Elsewhere:
+    """An attribute that is not there, neither of the class nor of its objects: it says what stands for it."""
 
-    def __init__(cls, name: str, bases: tuple[type, ...], names: dict[str, Any]) -> None:
-        super().__init__(name, bases, names)
-        setattr(cls, "__getattr__", _of_object)
+    def __init__(self, name: str) -> None:
+        self._name = name
 
-
-# Not in the classes, so that type checkers still find attributes that are not there.
-def _of_object(one: object, name: str) -> object:
-    raise missing("Dataset", f"{type(one).__name__!r} object", name, one)
+    def __get__(self, one: object, owner: type) -> object:
+        what = f"type object {owner.__name__!r}" if one is None else f"{type(one).__name__!r} object"
+        raise missing("Dataset", what, self._name, owner if one is None else one)
 
 
-def _of_class(cls: type, name: str) -> object:
-    raise missing("Dataset", f"type object {cls.__name__!r}", name, cls)
-
-
-setattr(Named, "__getattr__", _of_class)
+def refuse_names(cls: type) -> None:
+    """Makes it refuse the NAMES of "Dataset" with what stands for them. After the class, so that type checkers do not see them."""
+    for name in NAMES["Dataset"]:
+        setattr(cls, name, _Elsewhere(name))
 
 
 def refuse(call: str, names: Iterable[str]) -> None:
@@ -113,7 +110,7 @@ def refuse_module(call: str, function: object) -> None:
     name = type(function).__name__
     raise TypeError(f"{call}: a function gets arrays, and {name}, a torch.nn.Module, takes tensors (transforms of torchvision return arrays "
                     "unchanged): use lambda a: module(torch.tensor(a)), for pictures of height, width and channels "
-                    "lambda a: module(torch.tensor(a).permute(2, 0, 1))")
+                    "lambda a: module(torch.tensor(a).permute(2, 0, 1)); one of your own that takes arrays: lambda a: module(a)")
 
 
 def _is_of(one: object, module: str, name: str) -> bool:

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a program is told that is wrong, or that was written for another library."""
+import abc
 import copy
 import functools
 import inspect
 import pathlib
 import pickle
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -269,6 +272,29 @@ def test_other_names_that_are_not_there_are_refused_as_python_does():
         with pytest.raises(AttributeError) as caught:
             one.bach  # noqa: B018
         assert str(caught.value) == f"{text} has no attribute 'bach'" and caught.value.name == "bach"
+
+
+def test_suggestions_and_classes_that_derive_from_dataset_stay():
+    done = subprocess.run([sys.executable, "-c", "import headpond as hp; hp.Loder"], capture_output=True, text=True, check=False)
+    assert "Did you mean: 'Loader'?" in done.stderr
+
+    class Answers(hp.Dataset, abc.ABC):
+        def __getattr__(self, name):
+            return 42
+
+        @property
+        def fails(self):
+            raise AttributeError("inside")
+
+    assert Answers.__new__(Answers).question == 42 and Answers.__new__(Answers).fails == 42
+
+    class Fails(hp.Dataset):
+        fails = Answers.fails
+
+    with pytest.raises(AttributeError, match="^inside$"):
+        Fails.__new__(Fails).fails  # noqa: B018
+    with pytest.raises(TypeError, match="unsupported operand"):
+        hp.range(3) + [1, 2]
 
 
 def unpacking(x, y, rng=None):

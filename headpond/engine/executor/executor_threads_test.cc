@@ -146,15 +146,28 @@ TEST(ExecutorThreads, WhatWaitsWithoutSayingSoIsNoticed) {
   EXPECT_FALSE(computes.stats().stages.at(0).blocking) << "control: what computes for long does not wait";
 }
 
-// Most of the time of its tasks is a wait, though most tasks do not wait.
+// Most of the time of its tasks is a wait, though most tasks do not wait. The control waits for a fifth of its time.
 TEST(ExecutorThreads, AFunctionThatSeldomWaitsForLongGetsIoThreads) {
-  const Dataset data = range(1'000'000) | map([](int64_t x) {
-                         if (x % 64 == 63) pause_ms(10);
-                         return x;
-                       }) |
-                       batch(16);
-  Loader loader(data, {.threads = 2});
-  EXPECT_TRUE(becomes_true([&] { return loader.next() && loader.stats().stages.at(0).blocking; }));
+  const auto waiting = [](int64_t period, int64_t computing_us) {
+    return range(1'000'000) | map([=](int64_t x) {
+             if (x % period == period - 1) {
+               pause_ms(10);
+               return x;
+             }
+             const auto until = std::chrono::steady_clock::now() + std::chrono::microseconds(computing_us);
+             while (std::chrono::steady_clock::now() < until) {
+             }
+             return x;
+           }) |
+           batch(16);
+  };
+  Loader seldom(waiting(64, 0), {.threads = 2});
+  EXPECT_TRUE(becomes_true([&] { return seldom.next() && seldom.stats().stages.at(0).blocking; }));
+  Loader control(waiting(400, 100), {.threads = 2});
+  for (int i = 0; i < 200; ++i) {
+    ASSERT_TRUE(control.next());
+    ASSERT_FALSE(control.stats().stages.at(0).blocking) << i;
+  }
 }
 
 int64_t threads_of_loaders() {

@@ -8,19 +8,26 @@ namespace headpond::internal {
 namespace {
 
 constexpr int64_t kFirstTasks = 16;
-constexpr double kRemembered = 0.9;  // Of all that was seen before a task.
+constexpr double kRememberedNs = 500'000'000;
+constexpr int64_t kLeastWaits = 3;
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
 }  // namespace
 
+// The last half second of tasks counts; a single one for at most half of that, so that a rare long wait is not taken
+// for what the tasks usually do. A short wait is worth no thread of its own.
 bool Waits::add(bool waited, int64_t elapsed_ns) {
-  waited_ns_ = kRemembered * waited_ns_ + (waited ? static_cast<double>(elapsed_ns) : 0);
-  all_ns_ = kRemembered * all_ns_ + static_cast<double>(elapsed_ns);
-  if (++seen_ < CostModel::kTasksSeen) return false;
+  const double counted_ns = std::min(static_cast<double>(elapsed_ns), kRememberedNs / 2);
+  const bool counts = waited && (blocking_ || counted_ns > 2 * CostModel::kTaskNs);
+  const double kept = kRememberedNs / (kRememberedNs + counted_ns);
+  waited_ns_ = kept * waited_ns_ + (counts ? counted_ns : 0);
+  all_ns_ = kept * all_ns_ + counted_ns;
+  waits_ += counts ? 1 : 0;
+  if (++seen_ < CostModel::kTasksSeen || (!blocking_ && waits_ < kLeastWaits)) return false;
   const bool waits = waited_ns_ > (blocking_ ? kMostlyComputes : kMostlyWaits) * all_ns_;
   if (waits == std::exchange(blocking_, waits)) return false;
-  seen_ = 0;
+  seen_ = waits_ = 0;
   return true;
 }
 

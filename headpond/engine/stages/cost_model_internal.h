@@ -20,7 +20,7 @@ class Waits {
 
  private:
   double waited_ns_ = 0, all_ns_ = 0;  // Of the last tasks.
-  int64_t seen_ = 0;                   // Tasks, since `blocking_` changed.
+  int64_t seen_ = 0, waits_ = 0;       // Tasks, and those that waited, since `blocking_` changed.
   bool blocking_ = false;
 };
 
@@ -74,8 +74,8 @@ class CostModel {
   bool is_dear() const { return latency_ns() > 2 * kTaskNs; }
   /// It costs much beside the cheaper items of late, as when threads lost their processors in the others.
   bool is_usually_cheap() const { return usual_latency_ns_.known() && usual_latency_ns_.value() <= 2 * kTaskNs; }
-  /// Whether the next task, which is asked for now, may be long although others of late were short.
-  bool may_surprise() { return surprises_ > 0 && surprises_-- > 0; }
+  /// Whether a task is measured because of a surprise not long ago. Each call counts as one such task.
+  bool take_surprise() { return surprises_ > 0 && surprises_-- > 0; }
   /// How many rows of an item of `size` a task makes: a multiple of `together`, if all threads have some then.
   int64_t rows_for_task(int64_t size, int threads, int64_t together = 1) const;
   /// How many elements an item is opened with.

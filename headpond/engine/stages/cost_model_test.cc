@@ -10,35 +10,44 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
+constexpr int64_t kMs = 1'000'000;
+
 TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
   Waits waits;
-  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true, 1000));
-  EXPECT_TRUE(waits.add(true, 1000)) << "the eighth task";
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true, kMs));
+  EXPECT_TRUE(waits.add(true, kMs)) << "the eighth task";
   EXPECT_TRUE(waits.blocking());
-  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(i % 2 == 0, 1000));
-  EXPECT_TRUE(waits.blocking()) << "half of them wait";
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(waits.add(i % 2 == 0, kMs)) << "half of them wait";
+  EXPECT_TRUE(waits.blocking());
   bool changed = false;
-  for (int i = 0; i < 20 && !changed; ++i) changed = waits.add(false, 1000);
+  for (int i = 0; i < 1000 && !changed; ++i) changed = waits.add(false, kMs);
   EXPECT_TRUE(changed);
   EXPECT_FALSE(waits.blocking());
 }
 
+// Each `period`th task waits for `wait_ns`, the others compute for `rest_ns`.
+int changes_among(int tasks, int period, int64_t wait_ns, int64_t rest_ns) {
+  Waits waits;
+  int changes = 0;
+  for (int i = 1; i <= tasks; ++i) changes += waits.add(i % period == 0, i % period == 0 ? wait_ns : rest_ns) ? 1 : 0;
+  return changes;
+}
+
 TEST(Waits, CountForTheirTime) {
-  Waits rare, dear;
-  for (int i = 0; i < 64; ++i) {
-    (void)rare.add(i % 16 == 0, i % 16 == 0 ? 200'000'000 : 10'000);
-    (void)dear.add(i % 16 == 0, i % 16 == 0 ? 200'000'000 : 40'000'000);
-  }
-  EXPECT_TRUE(rare.blocking()) << "most of its time it waits, though most tasks do not";
-  EXPECT_FALSE(dear.blocking()) << "control: the others compute for longer";
+  EXPECT_EQ(changes_among(6400, 64, 200 * kMs, 10'000), 1) << "nearly all of the time, though most tasks do not wait";
+  EXPECT_EQ(changes_among(20'000, 200, 5 * kMs, kMs / 10), 0) << "a fifth of the time";
+  EXPECT_EQ(changes_among(20'000, 100, 5 * kMs, kMs / 20), 0) << "half of it";
+  EXPECT_EQ(changes_among(30'000, 300, 10 * kMs, kMs / 10), 0) << "a quarter";
+  EXPECT_EQ(changes_among(40'000, 2000, 1000 * kMs, kMs), 0) << "a third, in few waits";
+  EXPECT_EQ(changes_among(10'000, 1, kMs / 20, kMs), 0) << "each waits for too short a time";
 }
 
 TEST(CostModel, AfterASurpriseTheNextTasksAreMeasured) {
   CostModel costs;
-  EXPECT_FALSE(costs.may_surprise());
+  EXPECT_FALSE(costs.take_surprise());
   costs.add_surprise();
-  for (int64_t i = 0; i < CostModel::kTasksAfterSurprise; ++i) EXPECT_TRUE(costs.may_surprise());
-  EXPECT_FALSE(costs.may_surprise());
+  for (int64_t i = 0; i < CostModel::kTasksAfterSurprise; ++i) EXPECT_TRUE(costs.take_surprise());
+  EXPECT_FALSE(costs.take_surprise());
 }
 
 TEST(CostModel, ATaskTakesAsManyRowsAsTakeATenthOfAMillisecond) {

@@ -224,7 +224,7 @@ bool ReorderBuffer::is_for(ThreadRole role, bool waits) const {
 // With one thread, user code may rely on never being called concurrently.
 bool ReorderBuffer::is_long(bool waits, double ns) {
   if (stage_.blocking || host_.options.threads == 1) return false;
-  return costs_.may_surprise() || waits || ns > 2 * CostModel::kTaskNs;
+  return waits || ns > 2 * CostModel::kTaskNs || costs_.take_surprise();
 }
 
 bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
@@ -509,8 +509,7 @@ void ReorderBuffer::assemble_and_mark_ready(const Task& task, Context& context) 
   error ? item_lost(task, std::move(error)) : item_ready(*task.item, now_ns());
 }
 
-// When an item was asked for: before its input could give it, if that took long. So the stage runs as far ahead as
-// waits for its input need.
+// So the stage runs as far ahead as waits for its input need.
 int64_t ReorderBuffer::asked_for_it(Got got, int64_t now_ns) {
   constexpr int64_t kLongNs = 1'000'000;
   if (got == Got::pending) {

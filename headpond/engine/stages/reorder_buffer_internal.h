@@ -55,8 +55,9 @@ class ReorderBuffer : public ItemMaker {
   std::string place_of(const ElementHere& here) const override { return host_.place_of(here); }
 
   // ---- What a thread has done; run() calls these.
-  /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.
+  /// When the next item was asked for, as it has (or lacks) one at `now_ns`: earlier, if its input had none for long.
   int64_t asked_for_it(Got got, int64_t now_ns) HEADPOND_REQUIRES(engine_state);
+  /// It has opened `item`, the next one, or seen that there is none. `progress_before`: Consumer::progress() then.
   void item_opened(const Task& task, const std::shared_ptr<WorkItem>& item, Got got, const TaskRun& run,
                    uint64_t progress_before) HEADPOND_REQUIRES(engine_state);
   /// It has made rows. Returns true iff the item is to be assembled now.

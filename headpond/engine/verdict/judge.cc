@@ -11,7 +11,7 @@
 namespace headpond::internal {
 namespace {
 
-constexpr double kLeastGain = 1.05, kUnread = 0.85;
+constexpr double kUnread = 0.85;
 constexpr size_t kMostChanges = 3;
 
 double by_model(const Question& q) {
@@ -97,7 +97,7 @@ void set_interval(Change& change, const Rule& rule, const Question& q) {
 
 std::vector<Change> worth_telling(const Finding& found, const Rule& rule, const Question& q) {
   std::vector<Change> changes = found.changes;
-  std::erase_if(changes, [](const Change& one) { return one.gain < kLeastGain; });
+  std::erase_if(changes, [](const Change& one) { return one.gain < rule::kLeastGain; });
   std::stable_sort(changes.begin(), changes.end(), [](const Change& a, const Change& b) { return a.gain > b.gain; });
   if (changes.size() > kMostChanges) changes.resize(kMostChanges);
   for (Change& one : changes) {

@@ -47,6 +47,7 @@ Holds nothing_in_particular(const Question& q);
 
 // ---- what they look at
 
+inline constexpr double kLeastGain = 1.05;  // Less is not worth telling.
 inline constexpr int64_t kLeastSteps = 20;
 inline constexpr double kLeastSeconds = 2, kNoWait = 0.05, kMostIoThreads = 256;
 inline constexpr double kCopyBytesPerNs = 4;  // Speed of memory.

@@ -87,6 +87,8 @@ Holds epoch_edge(const Question& q) {
   const double without_edges = 1 / std::max(1 - share(f.kinds.edge_ns, f.time_ns), 0.01);
   one.gain = std::clamp(q.model.rate() / std::max(measured_rate(f), 1e-9), 1.0, without_edges);
   finding.changes.push_back(std::move(one));
+  if (finding.changes[0].gain < kLeastGain)
+    finding.findings.push_back("within an epoch the input is hardly faster, so one long epoch gains little");
   return finding;
 }
 

@@ -92,6 +92,9 @@ TEST(RunRules, EpochsBeginSlowly) {
   };
   EXPECT_NEAR(gain_of_one(run_of(10, 5)), 30.0 / 21, 0.01);
   EXPECT_EQ(gain_of_one(run_of(10, 60)), 1) << "the processors make no more, whatever the epochs are";
+  Figures limited = run_of(10, 60);
+  edges(limited);
+  EXPECT_THAT(judge(limited).findings, testing::ElementsAre(testing::HasSubstr("one long epoch gains little")));
 }
 
 TEST(RunRules, ThereIsNoMemoryForMore) {

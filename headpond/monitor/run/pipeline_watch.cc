@@ -36,6 +36,20 @@ std::optional<int64_t> PipelineWatch::steps() const {
   return now.steps ? now.steps : now.calls;
 }
 
+void PipelineWatch::look_at_loader(PipelinePoint& point) {
+  record_.loader = source_.stats();
+  const LoaderStats& figures = record_.loader;
+  point.ready = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().ready);
+  point.memory_bytes = figures.memory_in_use;
+}
+
+PipelinePoint PipelineWatch::sample_soon(std::vector<Scalar>& points, int64_t now_ns) {
+  if (!last_) return sample(points, now_ns);
+  PipelinePoint point = *last_;
+  if (source_.stats) look_at_loader(point);
+  return point;
+}
+
 PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns) {
   const PipelineTotals now = totals();
   const double passed_ns = static_cast<double>(std::max<int64_t>(now_ns - before_ns_, 1));
@@ -46,19 +60,17 @@ PipelinePoint PipelineWatch::sample(std::vector<Scalar>& points, int64_t now_ns)
   rated.steps = {};  // The log's own.
   for (Scalar& one : rates_.since_last(rated, now_ns)) points.push_back(std::move(one));
   if (source_.stats) {
-    record_.loader = source_.stats();
-    const LoaderStats& figures = record_.loader;
-    point.ready = figures.stages.empty() ? 0 : static_cast<double>(figures.stages.front().ready);
-    point.memory_bytes = figures.memory_in_use;
+    look_at_loader(point);
     const std::string prefix = source_.name.empty() ? "pipeline/" : "pipeline/" + source_.name + "/";
     points.push_back({prefix + "ready_batches", point.ready});
     points.push_back({prefix + "memory_bytes", static_cast<double>(point.memory_bytes)});
-    add_operators(figures, passed_ns, points);
+    add_operators(record_.loader, passed_ns, points);
   }
   const bool has_begun = (now.steps ? now.steps : now.calls).value_or(1) > 0;
   if (has_begun && now_ns > before_ns_) ++samples_;  // One of a time before it was watched has no rates.
   before_ = now;
   before_ns_ = now_ns;
+  last_ = point;
   return point;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,9 @@ class PipelineWatch {
 
   /// What happened since the call before. `points`: its scalars are added to these.
   PipelinePoint sample(std::vector<Scalar>& points, int64_t now_ns);
+  /// The same, but soon after that call: rates are those of that call, as what happened since would be noise, and there
+  /// are no scalars.
+  PipelinePoint sample_soon(std::vector<Scalar>& points, int64_t now_ns);
   /// Its Loader at the last sample.
   const LoaderStats& sampled() const { return record_.loader; }
   /// The steps that ended since the call before, at most 512 of them.
@@ -39,6 +43,7 @@ class PipelineWatch {
  private:
   PipelineTotals totals() const { return source_.totals ? source_.totals() : PipelineTotals(); }
   LoaderStats stats() const { return source_.stats ? source_.stats() : LoaderStats(); }
+  void look_at_loader(PipelinePoint& point);
   void add_operators(const LoaderStats& stats, double passed_ns, std::vector<Scalar>& points);
 
   PipelineSource source_;
@@ -46,6 +51,7 @@ class PipelineWatch {
   PipelineTotals before_;
   int64_t before_ns_;
   int64_t samples_ = 0;
+  std::optional<PipelinePoint> last_;
   int64_t steps_before_ = 0;                   // Counts recent_steps.
   std::map<std::string, double> wall_before_;  // Times of stages, by their names and indices among equal ones.
   PipelineRecord record_;

@@ -78,6 +78,22 @@ TEST(PipelineWatch, APointBeforeTheFirstStepIsNone) {
   EXPECT_TRUE(watched.has_points());
 }
 
+TEST(PipelineWatch, SoonAfterASampleRatesStay) {
+  Made made;
+  made.stats = {.stages = {stage_of(1e9)}};
+  PipelineWatch watched(made.source(), 0);
+  std::vector<Scalar> points;
+  made.totals = {.steps = 1, .wait_ns = kSecond / 2};
+  EXPECT_EQ(watched.sample_soon(points, kSecond).wait_share, 0.5) << "the first one";
+  points.clear();
+  made.totals.wait_ns = kSecond / 2 + 1;
+  made.stats.memory_in_use = 5;
+  const PipelinePoint soon = watched.sample_soon(points, kSecond + 1);
+  EXPECT_EQ(soon.wait_share, 0.5);
+  EXPECT_EQ(soon.memory_bytes, 5) << "is no rate";
+  EXPECT_TRUE(points.empty());
+}
+
 TEST(PipelineWatch, AnOperatorHasItsShareOfTheStagesTime) {
   Made made;
   made.stats = {.memory_in_use = 77, .threads = 2, .stages = {stage_of(1e9)}};

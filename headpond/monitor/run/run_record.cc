@@ -163,7 +163,7 @@ Result<void> internal::add_line(std::string_view line, RunRecord& run) {
     const std::string member = found.member.empty() ? "the line" : found.member;
     return fail(ErrorKind::DataLoss, fmt::format("{} must be {}, but is {}", member, found.must_be, found.is));
   } catch (const Json::parse_error& problem) {
-    return fail(ErrorKind::DataLoss, fmt::format("no JSON from byte {} on", std::max<size_t>(problem.byte, 1)));
+    return fail(ErrorKind::DataLoss, fmt::format("not valid JSON at byte {}", std::max<size_t>(problem.byte, 1)));
   } catch (const Json::exception&) {
     return fail(ErrorKind::DataLoss, "no JSON that can be read");
   }

@@ -152,8 +152,8 @@ TEST_F(RunRecordTest, AnErrorNamesTheMemberAndWhatItMustBe) {
        "pipeline.verdict.findings[1] must be a text, but is an object"},
       {R"({"run":{"processors":5000000000}})", "run.processors must be a whole number, but is 5000000000"},
       {R"({"run":{"pid":true}})", "run.pid must be a whole number, but is true"},
-      {R"({"point":})", "no JSON from byte 10 on"},
-      {"{\"run\":{\"simd\":\"\xff\"}}", "no JSON from byte 17 on"}};
+      {R"({"point":})", "not valid JSON at byte 10"},
+      {"{\"run\":{\"simd\":\"\xff\"}}", "not valid JSON at byte 17"}};
   for (const auto& [line, message] : cases) {
     const auto run = read(line + "\n");
     ASSERT_FALSE(run) << line;

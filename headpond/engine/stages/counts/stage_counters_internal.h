@@ -108,7 +108,7 @@ class Recent {
 struct StageCounters {
   TaskMeter open, make;
   Crowding crowding;           // Of calls that make elements.
-  Recent<float, 512> item_ns;  // Times from the begin of an item until it is ready.
+  Recent<float, 512> item_ns;  // As StageStats::unit_ns, of each item.
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;
   int64_t read_bytes = 0;
