@@ -10,17 +10,17 @@ namespace {
 
 constexpr int64_t kMiB = 1 << 20;
 
-constexpr int64_t kMs = 1'000'000;
+constexpr int64_t kMillisecondNs = 1'000'000;
 
 TEST(Waits, AreBelievedAfterAWhileAndUnbelievedToo) {
   Waits waits;
-  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true, kMs));
-  EXPECT_TRUE(waits.add(true, kMs)) << "the eighth task";
+  for (int i = 0; i < 7; ++i) EXPECT_FALSE(waits.add(true, kMillisecondNs));
+  EXPECT_TRUE(waits.add(true, kMillisecondNs)) << "the eighth task";
   EXPECT_TRUE(waits.blocking());
-  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(waits.add(i % 2 == 0, kMs)) << "half of them wait";
+  for (int i = 0; i < 1000; ++i) EXPECT_FALSE(waits.add(i % 2 == 0, kMillisecondNs)) << "half of them wait";
   EXPECT_TRUE(waits.blocking());
   bool changed = false;
-  for (int i = 0; i < 1000 && !changed; ++i) changed = waits.add(false, kMs);
+  for (int i = 0; i < 1000 && !changed; ++i) changed = waits.add(false, kMillisecondNs);
   EXPECT_TRUE(changed);
   EXPECT_FALSE(waits.blocking());
 }
@@ -34,12 +34,13 @@ int changes_among(int tasks, int period, int64_t wait_ns, int64_t rest_ns) {
 }
 
 TEST(Waits, CountForTheirTime) {
-  EXPECT_EQ(changes_among(6400, 64, 200 * kMs, 10'000), 1) << "nearly all of the time, though most tasks do not wait";
-  EXPECT_EQ(changes_among(20'000, 200, 5 * kMs, kMs / 10), 0) << "a fifth of the time";
-  EXPECT_EQ(changes_among(20'000, 100, 5 * kMs, kMs / 20), 0) << "half of it";
-  EXPECT_EQ(changes_among(30'000, 300, 10 * kMs, kMs / 10), 0) << "a quarter";
-  EXPECT_EQ(changes_among(40'000, 2000, 1000 * kMs, kMs), 0) << "a third, in few waits";
-  EXPECT_EQ(changes_among(10'000, 1, kMs / 20, kMs), 0) << "each waits for too short a time";
+  EXPECT_EQ(changes_among(6400, 64, 200 * kMillisecondNs, 10'000), 1)
+      << "nearly all of the time, though most tasks do not wait";
+  EXPECT_EQ(changes_among(20'000, 200, 5 * kMillisecondNs, kMillisecondNs / 10), 0) << "a fifth of the time";
+  EXPECT_EQ(changes_among(20'000, 100, 5 * kMillisecondNs, kMillisecondNs / 20), 0) << "half of it";
+  EXPECT_EQ(changes_among(30'000, 300, 10 * kMillisecondNs, kMillisecondNs / 10), 0) << "a quarter";
+  EXPECT_EQ(changes_among(40'000, 2000, 1000 * kMillisecondNs, kMillisecondNs), 0) << "a third, in few waits";
+  EXPECT_EQ(changes_among(10'000, 1, kMillisecondNs / 20, kMillisecondNs), 0) << "each waits for too short a time";
 }
 
 TEST(CostModel, AfterASurpriseTheNextTasksAreMeasured) {
