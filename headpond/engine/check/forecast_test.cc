@@ -27,7 +27,7 @@ Tensor row_of(int64_t x) { return Tensor::from(std::vector<uint8_t>(kRow, static
 
 Dataset rows(int64_t count = 100'000) { return range(count) | map(&row_of, {.output = {{"", u8, {kRow}}}}); }
 
-Dataset generated(int64_t busy) {
+Dataset numbers_after(int64_t busy) {
   const auto make = [busy](uint64_t) -> Generator {
     return [busy, next = int64_t{0}]() mutable -> Result<std::optional<Element>> {
       busy_us(busy);
@@ -65,12 +65,12 @@ TEST(ForecastMemory, IsBelowTheMemory) {
 }
 
 TEST(ForecastMemory, HasWhatAGeneratorMakesAhead) {
-  const CheckReport report = check(generated(20) | batch(8), {.loader = {.threads = 2}});
+  const CheckReport report = check(numbers_after(20) | batch(8), {.loader = {.threads = 2}});
   EXPECT_THAT(report.memory, named("from_generator"));
   EXPECT_THAT(check(rows() | batch(8), {}).memory, Not(Contains(Field(&MemoryPart::what, testing::HasSubstr("ahead")))))
       << "control: its rows are made in their batch";
   EXPECT_TRUE(is_so_in_one_run([] {
-    const double ratio = told_by_used(generated(20) | batch(8), {.threads = 2});
+    const double ratio = told_by_used(numbers_after(20) | batch(8), {.threads = 2});
     return ratio > 0.75 && ratio < 1.35;
   }));
 }
