@@ -9,7 +9,6 @@ namespace {
 
 constexpr int64_t kFirstTasks = 16;
 constexpr double kRememberedNs = 500'000'000;
-constexpr int64_t kLeastWaits = 3;
 constexpr double kMostlyWaits = 0.8, kMostlyComputes = 0.3;
 constexpr double kWorkPerSample = 250, kRowsPerSample = 100;
 
@@ -24,7 +23,8 @@ bool Waits::add(bool waited, int64_t elapsed_ns) {
   waited_ns_ = kept * waited_ns_ + (counts ? counted_ns : 0);
   all_ns_ = kept * all_ns_ + counted_ns;
   waits_ += counts ? 1 : 0;
-  if (++seen_ < CostModel::kTasksSeen || (!blocking_ && waits_ < kLeastWaits)) return false;
+  ++seen_;
+  if ((blocking_ ? seen_ : waits_) < CostModel::kTasksSeen) return false;
   const bool waits = waited_ns_ > (blocking_ ? kMostlyComputes : kMostlyWaits) * all_ns_;
   if (waits == std::exchange(blocking_, waits)) return false;
   seen_ = waits_ = 0;

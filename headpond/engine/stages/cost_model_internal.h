@@ -30,7 +30,7 @@ class CostModel {
   static constexpr int64_t kTasksAfterSurprise = 256;
   static constexpr double kTaskNs = 100'000;  ///< What one claim is to take; a hand-over costs about a hundredth of it.
   static constexpr int64_t kMostElementsOpened = 256, kMostItemBytes = 1 << 20;
-  static constexpr int64_t kTasksSeen = 8;  ///< Before it is believed whether they wait.
+  static constexpr int64_t kTasksSeen = 8;  ///< That waited, before that is believed; any, before it is unbelieved.
 
   /// Of latency_ns(): near the longest of late.
   static constexpr MovingAverage latency() { return {0.5, 0.05}; }
