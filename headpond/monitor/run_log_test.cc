@@ -210,31 +210,36 @@ TEST_F(RunLogTest, ARunThatBeginsAfterItsOnlyPointHasAPointOfItsOwn) {
 }
 
 TEST_F(RunLogTest, APointAtTheEndThatComesTooSoonHasTheRatesOfTheOneBefore) {
-  auto log = open({.sample_every = 1ms, .write_every = 4s});
-  Loader loader(numbers(), {.threads = 1});
-  const RunLog::Watch watched = log->watch(loader, "train");
-  for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
-  std::this_thread::sleep_for(2100ms);
-  const FIFOQueue queue({.capacity = 8, .dtypes = {i64}, .name = "input"});
-  const RunLog::Watch of_queue = log->watch(queue);  // Has a point at once.
-  while (record().points.empty()) std::this_thread::sleep_for(1ms);
-  ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(int64_t{1})}}));
-  for (int i = 0; i < 4; ++i) const auto step = log->step();
-  ASSERT_TRUE(log->close());
-  const RunRecord run = record();
-  if (run.points.size() != 2 || run.points[1].seconds - run.points[0].seconds >= 2)
-    GTEST_SKIP() << "the machine stood still: no point comes soon after another";
-  const RunPoint &before = run.points[0], &last = run.points[1];
-  EXPECT_EQ(last.own_cpus, before.own_cpus);
-  EXPECT_EQ(last.other_cpus, before.other_cpus);
-  ASSERT_EQ(last.pipelines.size(), 1U);
-  EXPECT_EQ(last.pipelines[0].wait_share, before.pipelines.at(0).wait_share);
-  EXPECT_GT(before.pipelines[0].wait_share, 0) << "control";
-  EXPECT_EQ(last.hand_offs.at(0).figures.size, 1) << "that is no rate";
-  EXPECT_EQ(last.step, 4);
-  const std::string events = content(std::filesystem::path(log->files().events).filename());
-  EXPECT_EQ(test::times_in(events, "global_step/sec"), 1U);
-  EXPECT_EQ(test::times_in(events, "pipeline/train/starved_fraction"), 1U);
+  const auto run_once = [this](bool& is_near) {
+    auto log = open({.sample_every = 1ms, .write_every = 4s});
+    Loader loader(numbers(), {.threads = 1});
+    const RunLog::Watch watched = log->watch(loader, "train");
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(loader.next());
+    std::this_thread::sleep_for(2100ms);
+    const FIFOQueue queue({.capacity = 8, .dtypes = {i64}, .name = "input"});
+    const RunLog::Watch of_queue = log->watch(queue);  // Has a point at once.
+    while (record().points.empty()) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(queue.enqueue(Element{{Tensor::scalar(int64_t{1})}}));
+    for (int i = 0; i < 4; ++i) const auto step = log->step();
+    ASSERT_TRUE(log->close());
+    const RunRecord run = record();
+    is_near = run.points.size() == 2 && run.points[1].seconds - run.points[0].seconds < 2;
+    if (!is_near) return;  // The machine stood still.
+    const RunPoint &before = run.points[0], &last = run.points[1];
+    EXPECT_EQ(last.own_cpus, before.own_cpus);
+    EXPECT_EQ(last.other_cpus, before.other_cpus);
+    ASSERT_EQ(last.pipelines.size(), 1U);
+    EXPECT_EQ(last.pipelines[0].wait_share, before.pipelines.at(0).wait_share);
+    EXPECT_GT(before.pipelines[0].wait_share, 0) << "control";
+    EXPECT_EQ(last.hand_offs.at(0).figures.size, 1) << "that is no rate";
+    EXPECT_EQ(last.step, 4);
+    const std::string events = content(std::filesystem::path(log->files().events).filename());
+    EXPECT_EQ(test::times_in(events, "global_step/sec"), 1U);
+    EXPECT_EQ(test::times_in(events, "pipeline/train/starved_fraction"), 1U);
+  };
+  bool is_near = false;
+  for (int attempt = 0; attempt < 5 && !is_near; ++attempt) run_once(is_near);
+  EXPECT_TRUE(is_near) << "in none of five runs a point came soon after another";
 }
 
 TEST_F(RunLogTest, AShortRunHasItsPipelineInItsOnlyPoint) {
