@@ -2,7 +2,7 @@
 #include "headpond/base/random.h"
 #include "headpond/engine/engine_internal.h"
 #include "headpond/engine/loader.h"
-#include "headpond/engine/stages/reorder_buffer_internal.h"
+#include "headpond/engine/stages/reorder_buffer_test_internal.h"
 #include "headpond/engine/testing/engine_test_internal.h"
 
 namespace headpond::internal {
@@ -163,88 +163,6 @@ TEST(ReorderBuffer, CountsWhatIsReady) {
   engine->stop();
 }
 
-// An engine without threads: the test does all the work.
-class PlainHost final : public StageHost {
- public:
-  explicit PlainHost(const LoaderOptions& with_options = {}) : StageHost(*plan().node(), with_options, 2) {}
-  static const Dataset& plan() {
-    static const Dataset numbers = range(1);
-    return numbers;
-  }
-  std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return nullptr; }
-  std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>&, StateVisitor&) override {
-    return nullptr;
-  }
-  bool is_root(const Node&) const override { return true; }
-  CostModel costs_of(const Node&) override { return {}; }
-  void wake() override { ++wakes; }
-  void made_progress() override { consumer.count_progress(); }
-  void closed(const WorkSource&, const Node&, const CostModel&) override { ++closed_count; }
-  bool has_workers() const override { return true; }
-  bool has_io_threads() const override { return false; }
-  int closed_count = 0;
-  int wakes = 0;
-};
-
-struct Numbered final : WorkItem {
-  int64_t number = 0;
-  bool given = false;
-};
-constexpr int64_t kItemBytes = 100;
-constexpr int64_t kBegunNs =
-    1000;  // When each item is begun: how long one takes is up to the test, not to the machine.
-
-// Whose items are opened and made by the test.
-class ByHand final : public ReorderBuffer {
- public:
-  ByHand(StageHost& host, const Dataset& dataset) : ReorderBuffer(host, stage_of(*dataset.node())) {}
-
-  /// Opens an item of one row and claims that.
-  Task begin() HEADPOND_REQUIRES(engine_state) {
-    Task task;
-    EXPECT_TRUE(has_work(ThreadRole::worker, false));
-    EXPECT_TRUE(claim(ThreadRole::worker, false, task));
-    EXPECT_EQ(task.item, nullptr);
-    const auto item = std::make_shared<Numbered>();
-    item->size = item->elements = 1;
-    item->number = opened_by_test_++;
-    item_opened(task, item, Got::value, {.ended_ns = kBegunNs + 1, .elapsed_ns = 1}, host_.consumer.progress());
-    EXPECT_TRUE(claim(ThreadRole::worker, false, task));
-    EXPECT_EQ(task.item, item);
-    return task;
-  }
-  void end(const Task& task, int64_t bytes = kItemBytes, int64_t latency_ns = 2) HEADPOND_REQUIRES(engine_state) {
-    EXPECT_TRUE(rows_made(task, 1));
-    task.item->bytes = bytes;
-    item_ready(*task.item, kBegunNs + latency_ns);
-  }
-
- protected:
-  Got open(int64_t, Context&, std::shared_ptr<WorkItem>&) override { return Got::end; }
-  void make_rows(WorkItem&, int64_t, int64_t, Context&) override {}
-  void assemble(WorkItem&, Context&) override {}
-  void visit_position(StateVisitor&) override {}
-  Got give(WorkItem& item, Context&, Element& out) override {
-    auto& numbered = static_cast<Numbered&>(item);
-    if (std::exchange(numbered.given, true)) return Got::end;
-    out = Element{Tensor::scalar(numbered.number)};
-    return Got::value;
-  }
-
- private:
-  int64_t opened_by_test_ = 0;
-};
-
-std::string taken(ReorderBuffer& buffer) {
-  Context context;
-  Element element;
-  const Got got = buffer.next(context, element);
-  return got == Got::value   ? text_of(element)
-         : got == Got::error ? context.error.message()
-         : got == Got::end   ? "end"
-                             : "";
-}
-
 TEST(ReorderBuffer, GivesItemsInOrderWhateverIsReadyFirst) {
   PlainHost host;
   const Dataset dataset = range(10);
@@ -267,23 +185,6 @@ TEST(ReorderBuffer, GivesItemsInOrderWhateverIsReadyFirst) {
   buffer->close();
 }
 
-TEST(ReorderBuffer, WhatASampleTakesIsNotTheCostOfARow) {
-  PlainHost host;
-  const Dataset dataset = range(10);
-  const auto buffer = std::make_shared<ByHand>(host, dataset);
-  host.lock.lock();
-  buffer->end(buffer->begin());
-  const double before = buffer->stats().element_ns;
-  Task sampled = buffer->begin(), plain = buffer->begin();
-  sampled.is_sampled = true;
-  EXPECT_TRUE(buffer->rows_made(sampled, 1'000'000));
-  EXPECT_EQ(buffer->stats().element_ns, before);
-  EXPECT_TRUE(buffer->rows_made(plain, 1'000'000));
-  EXPECT_GT(buffer->stats().element_ns, before) << "control: of another task";
-  host.lock.unlock();
-  buffer->close();
-}
-
 TEST(ReorderBuffer, InAnyOrderGivesWhatIsReadyFirst) {
   PlainHost host({.deterministic = false});
   const Dataset dataset = range(10);
@@ -298,27 +199,6 @@ TEST(ReorderBuffer, InAnyOrderGivesWhatIsReadyFirst) {
   host.lock.unlock();
   EXPECT_EQ(taken(*buffer), "0");
   buffer->close();
-}
-
-TEST(ReorderBuffer, ReservesMemoryUntilAnItemIsReadyAndCountsItUntilItIsTaken) {
-  PlainHost host;
-  const Dataset dataset = range(10) | map(&list, {.output = {{"", DType::i64, {kUnknown}}}});
-  const auto buffer = std::make_shared<ByHand>(host, dataset);
-  host.lock.lock();
-  buffer->end(buffer->begin());
-  EXPECT_EQ(host.memory.ready(), kItemBytes);
-  EXPECT_EQ(host.memory.reserved(), 0);
-  const Task second = buffer->begin();
-  EXPECT_GE(host.memory.reserved(), kItemBytes) << "as large as the first";
-  buffer->end(second);
-  EXPECT_EQ(host.memory.reserved(), 0);
-  EXPECT_EQ(host.memory.ready(), 2 * kItemBytes);
-  host.lock.unlock();
-  EXPECT_EQ(taken(*buffer), "0");
-  EXPECT_EQ(host.memory.ready(), kItemBytes);
-  buffer->close();
-  EXPECT_EQ(host.memory.ready(), 0) << "what nobody takes any more";
-  EXPECT_EQ(host.closed_count, 1);
 }
 
 TEST(ReorderBuffer, HasWorkAsLongAsItCanBeClaimed) {
@@ -396,37 +276,6 @@ TEST(ReorderBuffer, GoesOnWheneverTheProgramIsAway) {
       }
     }
   }
-}
-
-TEST(ReorderBuffer, OfSeveralErrorsThatLoseItemsGivesTheFirstInPlaceNotInTime) {
-  PlainHost host;
-  const Dataset dataset = range(10);
-  const auto buffer = std::make_shared<ByHand>(host, dataset);
-  host.lock.lock();
-  const Task first = buffer->begin(), second = buffer->begin(), third = buffer->begin();
-  buffer->item_lost(second, Error(ErrorKind::DataLoss, "second"));
-  buffer->item_lost(third, Error(ErrorKind::DataLoss, "third"));
-  buffer->item_lost(first, Error(ErrorKind::DataLoss, "first"));
-  host.lock.unlock();
-  EXPECT_EQ(taken(*buffer), "first");
-  EXPECT_EQ(taken(*buffer), "end");
-  buffer->close();
-}
-
-// So that it runs as far ahead as the wait needs.
-TEST(ReorderBuffer, AnItemWasAskedForBeforeALongWaitForItsInput) {
-  PlainHost host;
-  const Dataset dataset = range(10);
-  const auto buffer = std::make_shared<ByHand>(host, dataset);
-  constexpr int64_t kMs = 1'000'000;
-  const Locked locked(host.lock);
-  EXPECT_EQ(buffer->asked_for_it(Got::value, 1 * kMs), 1 * kMs);
-  EXPECT_EQ(buffer->asked_for_it(Got::pending, 2 * kMs), 2 * kMs);
-  EXPECT_EQ(buffer->asked_for_it(Got::pending, 5 * kMs), 5 * kMs);
-  EXPECT_EQ(buffer->asked_for_it(Got::value, 9 * kMs), 2 * kMs) << "since the first time that there was none";
-  EXPECT_EQ(buffer->asked_for_it(Got::value, 10 * kMs), 10 * kMs) << "the next one was there";
-  EXPECT_EQ(buffer->asked_for_it(Got::pending, 11 * kMs), 11 * kMs);
-  EXPECT_EQ(buffer->asked_for_it(Got::value, 11 * kMs + kMs / 2), 11 * kMs + kMs / 2) << "a short wait is none";
 }
 
 TEST(ReorderBuffer, ABatchBeginsWhenItsInputIsWaitedFor) {
