@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings that are stopped at any step and go on: they do what one does that is not stopped.
+// Trainings that are stopped: when they end, and that those that go on do what one does that is not stopped.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -11,6 +13,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "headpond/dataset/ops.h"
@@ -130,6 +133,70 @@ TEST(StoppedTrainings, MaxStepsMayBeRaised) {
   EXPECT_EQ(runs.losses, whole.losses);
   EXPECT_EQ(runs.learned, whole.learned);
   EXPECT_THAT(runs.of_the_last, ElementsAre(12, 16)) << "not 9, 13, 17";
+}
+
+// Opens a gate once the training has ended its wait.
+struct Opens final : Hook {
+  std::shared_ptr<std::atomic<bool>> gate = std::make_shared<std::atomic<bool>>(false);
+  bool at_evaluation = false;
+  std::string_view name() const override { return "opens"; }
+  Result<void> evaluated(HookContext&, const Evaluation&) override {
+    *gate = at_evaluation || *gate;
+    return {};
+  }
+  Result<void> end(HookContext&) override {
+    *gate = !at_evaluation || *gate;
+    return {};
+  }
+};
+
+// The element at which the input stands still comes only after the training has ended.
+TEST(StoppedTrainings, EndTheirWaitForABatch) {
+  for (const bool evaluates : {true, false}) {
+    const TempFolder temp;
+    Toy toy;
+    TrainingReport report;
+    std::stop_source stop;
+    const auto opens = std::make_shared<Opens>();
+    opens->at_evaluation = evaluates;
+    const auto stands_still = [gate = opens->gate, &stop](int64_t x) {
+      if (x == 6) stop.request_stop();
+      while (x == 6 && !*gate) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      return x;
+    };
+    const auto trained = train_and_evaluate(toy, {.model_dir = temp.path(), .save_steps = 100, .threads = 2},
+                                            {.input = range(100) | map(stands_still, {.blocking = true}) | batch(2),
+                                             .hooks = {opens},
+                                             .stop = stop.get_token(),
+                                             .evaluates_after_stop = evaluates},
+                                            {.input = range(6) | batch(2), .throttle_secs = 0}, &report);
+    ASSERT_TRUE(trained) << trained.error();
+    EXPECT_LE(report.last_step, 3);
+    EXPECT_EQ(report.why_it_ended, "a stop was requested");
+    EXPECT_EQ(report.checkpoints.back().step, report.last_step);
+    EXPECT_EQ(toy.evaluations, evaluates ? 1 : 0);
+    EXPECT_EQ(trained->metrics.empty(), !evaluates);
+  }
+}
+
+TEST(StoppedTrainings, MayEndAnEvaluation) {
+  for (const bool evaluates : {true, false}) {
+    Toy toy;
+    TrainingReport report;
+    std::stop_source stop;
+    const Dataset input = range(6) | map([&stop](int64_t x) {
+                            if (x == 2) stop.request_stop();
+                            return x;
+                          }) |
+                          batch(2);
+    const auto trained = train_and_evaluate(
+        toy, {.save_steps = 4, .threads = 0},
+        {.input = numbers(), .max_steps = 8, .epochs = -1, .stop = stop.get_token(), .evaluates_after_stop = evaluates},
+        {.input = input, .throttle_secs = 0}, &report);
+    ASSERT_TRUE(trained) << trained.error();
+    EXPECT_EQ(report.last_step, 4);
+    EXPECT_EQ(report.evaluations.size(), evaluates ? 1U : 0U) << "a part of one is none";
+  }
 }
 
 }  // namespace

@@ -2,15 +2,19 @@
 // Something small that learns.
 #pragma once
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <cstring>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "headpond/dataset/ops.h"
+#include "headpond/train/loop/hooks.h"
 #include "headpond/train/loop/training.h"
 
 namespace headpond::internal {
@@ -69,6 +73,33 @@ class Toy final : public Learner {
 
 /// 5 batches an epoch.
 inline Dataset numbers() { return range(10) | shuffle() | batch(2); }
+
+/// A training and what came of it.
+struct Played {
+  Toy toy;
+  TrainingReport report;
+  Result<TrainingResult> result;
+};
+
+/// Trains 23 steps, or `steps` more and then stops; a checkpoint each 4 steps, an evaluation after each.
+inline void play(Played& played, RunConfig config, int64_t steps = 1000, std::vector<std::shared_ptr<Hook>> hooks = {},
+                 std::vector<std::shared_ptr<Exporter>> exporters = {}, const Dataset& input = numbers()) {
+  if (!config.save_steps) config.save_steps = 4;
+  config.log_steps = config.summary_steps = 0;
+  config.threads = 1;
+  hooks.push_back(stop_at_step_hook({.num_steps = steps}));
+  played.result = train_and_evaluate(
+      played.toy, config, {.input = input, .max_steps = 23, .hooks = std::move(hooks), .epochs = -1},
+      {.input = range(6) | batch(2), .exporters = std::move(exporters), .throttle_secs = 0}, &played.report);
+}
+
+/// Its evaluations as text, all bits of their losses.
+inline std::vector<std::string> lines(const TrainingReport& report) {
+  std::vector<std::string> all;
+  for (const auto& one : report.evaluations)
+    all.push_back(fmt::format("{}: {:a}", one.evaluation.step, one.evaluation.metrics.at("loss").value()));
+  return all;
+}
 
 /// The newest checkpoint in `model_dir` gets the position of a training on numbers() that has not begun.
 inline void forget_position(const std::string& model_dir) {
