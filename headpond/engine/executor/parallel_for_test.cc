@@ -59,11 +59,12 @@ void spin_a_microsecond(int64_t) {
   }
 }
 
-// On a busy machine a thread may have no processor, and its calls seem long. `few`: threads that are expected.
+// On a busy machine a thread may have no processor, and its calls seem long: a try is so short that most have one.
+// `few`: threads that are expected.
 int least_threads(int few) {
   int least = 16;
   for (int tries = 0; tries < 100 && least > few; ++tries)
-    least = std::min(least, parallel_for(16, 20'000, spin_a_microsecond));
+    least = std::min(least, parallel_for(16, 2'000, spin_a_microsecond));
   return least;
 }
 
