@@ -59,11 +59,13 @@ void set_costs(const Bench& bench, const std::string& of, const std::vector<doub
 TEST(TraceCost, IsTheMiddleOfTheRowsOfABench) {
   const Bench bench = trace_cost_bench({.cpus = {0}, .items = 5000});
   ASSERT_EQ(bench.targets.size(), 3U);
-  BenchRound round{.values = std::vector<double>(bench.rows.size(), 1)};
+  BenchRound round;
+  round.values.assign(bench.rows.size(), 1);
   set_costs(bench, "engine.tiny", {1.3}, round);
   set_costs(bench, "loader.mnist", {0.5, 1.005, 2}, round);
   set_costs(bench, "queue.handoff", {1.02, 1.02, 1.02, 50}, round);
-  const BenchResult result{.rounds = {round}};
+  BenchResult result;
+  result.rounds = {round};
   EXPECT_DOUBLE_EQ(bench.targets[0].value(result), 1.3);
   EXPECT_DOUBLE_EQ(bench.targets[1].value(result), 1.005);
   EXPECT_DOUBLE_EQ(bench.targets[2].value(result), 1.02);
