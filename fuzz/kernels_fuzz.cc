@@ -309,7 +309,7 @@ constexpr Factory kSoundKernels[] = {
     [](Numbers& n) {
       return resample({.from = 1000 * n.below(16),
                        .to = 1000 * n.below(16),
-                       .method = n.one_of<ResampleMethod>(2),
+                       .method = n.one_of<ResampleMethod>(3),
                        .width = n.below(10),
                        .rolloff = n.real(0, 1),
                        .beta = n.real(0, 100)});

@@ -84,7 +84,8 @@ class Usage(Case):
         self.assertRegex(done.stdout, r"^headpond \d+\.\d+\.\d+\n")
         found = self.json_of(self.expect(0, "--version", "--json").stdout, "headpond.version/1")
         self.assertIs(found["components"]["gzip"], True)
-        for name, header in (("jpeg", "jpeglib.h"), ("webp", "webp/decode.h"), ("gif", "gif_lib.h"), ("sndfile", "sndfile.h")):
+        for name, header in (("jpeg", "jpeglib.h"), ("webp", "webp/decode.h"), ("gif", "gif_lib.h"), ("sndfile", "sndfile.h"),
+                             ("soxr", "soxr.h")):
             if os.environ.get("CI") == "true" or not pathlib.Path("/usr/include", header).exists():
                 self.assertIs(found["components"][name], pathlib.Path("/usr/include", header).exists(), name)
         self.assertEqual(found["machine"]["blas"], "none")

@@ -46,6 +46,7 @@ std::vector<std::pair<std::string, bool>> components() {
           {"gif", has_decoder(ImageFormat::gif)},
           {"wav", true},
           {"sndfile", has_sndfile()},
+          {"soxr", has_soxr()},
           {"python", false}};
 }
 

@@ -11,6 +11,7 @@
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/kernels/image_kernel.h"
 #include "headpond/codec/image/kernels/jpeg_kernel.h"
+#include "headpond/codec/sound/resample/resample.h"
 #include "headpond/codec/sound/sound_file.h"
 
 namespace headpond {
@@ -62,6 +63,15 @@ TEST(Components, Gif) {
   if (has_decoder(ImageFormat::gif)) return;
   expect_absent(decode_image(as_file(kGif)).error(), "gif");
   GTEST_SKIP() << absence("gif");
+}
+
+TEST(Components, Soxr) {
+  if (has_soxr()) return;
+  expect_absent(resample(Tensor::from(std::vector<float>{1, 2}, {2}),
+                         {.from = 44100, .to = 16000, .method = ResampleMethod::soxr_hq})
+                    .error(),
+                "soxr");
+  GTEST_SKIP() << absence("soxr");
 }
 
 TEST(Components, Sndfile) {

@@ -25,6 +25,7 @@ import tempfile
 os.environ["ATEN_CPU_CAPABILITY"] = "avx2"  # What torchvision's resize of uint8 needs; else it resizes floats.
 import av  # noqa: E402
 import cv2
+import librosa
 import numpy as np
 import soundfile
 import spectra
@@ -299,6 +300,10 @@ def resampled(source, target, **options):
     return lambda path: sound.resample(torch.from_numpy(by_libsndfile(path).T.copy()), source, target, **options).numpy().T
 
 
+def by_librosa(source, target):
+    return lambda path: librosa.resample(by_libsndfile(path).T.astype(np.float32), orig_sr=source, target_sr=target, res_type="soxr_hq").T
+
+
 def sound_rows():
     louder = ', { name = "gain_db", db = 0.1 }'
     for folder, name, decoder in (("wav", "WAV", "wav"), ("forms", "WAV of other forms", "wav"), ("flac", "FLAC", "sound"),
@@ -316,6 +321,10 @@ def sound_rows():
                       for method in ("sinc_kaiser", "sinc_hann"))
     theirs = resampled(44100, 16000, resampling_method="sinc_interp_kaiser")
     yield one_row("resample 44100 to 16000, Kaiser, torchaudio", "wav", kernels, wrong, theirs, (1e-5, None))
+    for source, target in ((44100, 16000), (16000, 44100)):
+        kernels, wrong = (f'{{ name = "decode_wav" }}, {{ name = "resample", from = {source}, to = {target}, method = "{method}" }}'
+                          for method in ("soxr_hq", "sinc_kaiser"))
+        yield one_row(f"resample {source} to {target}, soxr, librosa", "wav", kernels, wrong, by_librosa(source, target), (1e-6, None))
 
 
 # ---- Spectra, by their formulas in float64 ------------------------------------------------------------------------

@@ -13,7 +13,7 @@ import tempfile
 import zlib
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COMPONENTS = ("JPEG", "PNG", "WEBP", "GIF", "SNDFILE")
+COMPONENTS = ("JPEG", "PNG", "WEBP", "GIF", "SNDFILE", "SOXR")
 BMP = b"BM" + struct.pack("<IIIIiiHHIIiiII", 58, 0, 54, 40, 1, 1, 1, 24, 0, 4, 0, 0, 0, 0) + b"\x01\x02\x03\x00"
 WAV = b"RIFF" + struct.pack("<I4s4sIHHIIHH4sIh", 38, b"WAVE", b"fmt ", 16, 1, 1, 8000, 16000, 2, 16, b"data", 2, 7)
 JPEG = bytes.fromhex("ffd8 ffc0000b0800010001010111 00 ffda0008010100003f00 00 ffd9")
@@ -26,10 +26,11 @@ def chunk(kind, data):
 
 
 PNG = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">IIBBBBB", 1, 1, 8, 0, 0, 0, 0)) + chunk(b"IDAT", zlib.compress(b"\0\x07")) + chunk(b"IEND", b"")
-# A file's name and content, the kernel, and the component that it lacks; None: it needs none.
+SOXR = 'decode_wav"}, {name = "resample", from = 8000, to = 16000, method = "soxr_hq'
+# A file's name and content, the kernel or several, and the component that it lacks; None: it needs none.
 FILES = [("a.jpg", JPEG, "decode_jpeg", "jpeg"), ("a.jpg", JPEG, "decode_image", "jpeg"), ("a.png", PNG, "decode_png", "png"),
          ("a.png", PNG, "decode_image", "png"), ("a.webp", WEBP, "decode_image", "webp"), ("a.gif", GIF, "decode_image", "gif"),
-         ("a.flac", b"fLaC" + bytes(60), "decode_sound", "sndfile"), ("a.bmp", BMP, "decode_image", None), ("a.wav", WAV, "decode_wav", None)]
+         ("a.flac", b"fLaC" + bytes(60), "decode_sound", "sndfile"), ("a.wav", WAV, SOXR, "soxr"), ("a.bmp", BMP, "decode_image", None), ("a.wav", WAV, "decode_wav", None)]
 
 
 def wrong(program, folder, name, content, kernel, component):

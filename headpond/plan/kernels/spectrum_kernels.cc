@@ -77,7 +77,7 @@ KernelRef build_delta(const PlanArguments& options) {
 
 KernelRef build_resample(const PlanArguments& options) {
   ResampleOptions to = {.from = options.integer("from"), .to = options.integer("to")};
-  if (options.choice("method", {"sinc_hann", "sinc_kaiser"}) == 1) to.method = ResampleMethod::sinc_kaiser;
+  to.method = static_cast<ResampleMethod>(options.choice("method", {"sinc_hann", "sinc_kaiser", "soxr_hq"}));
   to.width = options.integer("width", to.width);
   to.rolloff = number_option(options, "rolloff", to.rolloff);
   to.beta = number_option(options, "beta", to.beta);

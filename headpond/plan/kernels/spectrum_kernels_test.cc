@@ -33,6 +33,10 @@ TEST(SpectrumPlanKernels, ReadTheOptionsOfSpectra) {
 TEST(SpectrumPlanKernels, ReadTheOptionsOfResamplingAndMasks) {
   EXPECT_EQ(title_of_plan_kernel("resample", "from = 44100\nto = 16000\nmethod = 'sinc_kaiser'\n"),
             "resample(from=44100, to=16000, method=sinc_kaiser)");
+  if (has_soxr()) {
+    EXPECT_EQ(title_of_plan_kernel("resample", "from = 44100\nto = 16000\nmethod = 'soxr_hq'\n"),
+              "resample(from=44100, to=16000, method=soxr_hq)");
+  }
   EXPECT_EQ(title_of_plan_kernel("time_mask", "width = 40\np = 0.5\n"), "time_mask(width=40, p=0.5)");
   EXPECT_EQ(title_of_plan_kernel("spec_augment", "time_masks = 1\nfill = 'mean'\n"),
             "spec_augment(time_masks=1, fill=mean)");

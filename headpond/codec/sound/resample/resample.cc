@@ -8,6 +8,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace sound_internal {
 namespace {
 
 constexpr int64_t kMaxTaps = int64_t{4} << 20;
+constexpr int64_t kMostOfSoxr = 256;  // times one rate is the other: beyond that libsoxr designs filters for minutes
 constexpr size_t kMostKept = size_t{1} << 20;  // bytes of all filters that are kept for other files
 constexpr int64_t kSums = 8;                   // partial sums of a filter; taps are a multiple
 constexpr int64_t kBlockTurns = 4096;          // about so many samples are prepared at once
@@ -95,6 +97,20 @@ size_t bytes_of(const Polyphase& filters) {
   return filters.taps.size() * sizeof(float) + filters.first.size() * sizeof(int64_t);
 }
 
+void check_soxr(const ResampleOptions& options) {
+  const ResampleOptions plain = {.from = options.from, .to = options.to, .method = options.method};
+  if (options != plain) refuse_resample("width, rolloff and beta are of sinc_hann and sinc_kaiser, not of soxr_hq");
+  const auto [low, high] = std::minmax(options.from, options.to);
+  if (high > kMostOfSoxr * low) {
+    refuse_resample(fmt::format("soxr_hq takes rates of which one is at most {} times the other, not {} and {}",
+                                kMostOfSoxr, options.from, options.to));
+  }
+  if (!has_soxr()) {
+    throw Exception(
+        Error(ErrorKind::Unimplemented, "resample: soxr_hq, but built without the component soxr (HEADPOND_SOXR)"));
+  }
+}
+
 }  // namespace
 
 void check_resample(const ResampleOptions& options) {
@@ -105,6 +121,7 @@ void check_resample(const ResampleOptions& options) {
   if (options.width < 1 || options.width > 256) refuse_resample("width must be 1 to 256");
   if (!(options.rolloff > 0.01 && options.rolloff <= 1)) refuse_resample("rolloff must be above 0.01 to 1");
   if (!(options.beta >= 0 && options.beta <= 100)) refuse_resample("beta must be 0 to 100");
+  if (options.method == ResampleMethod::soxr_hq) check_soxr(options);
 }
 
 Polyphase::Polyphase(const ResampleOptions& options)
@@ -226,8 +243,9 @@ class Resample final : public Kernel {
   explicit Resample(const ResampleOptions& options)
       : Kernel({.title = title_of_resample(options),
                 .result = [options](const Spec& in) { return result_of(in, options); }}),
-        options_(options),
-        filters_(options) {}
+        options_(options) {
+    if (options.method != ResampleMethod::soxr_hq) filters_.emplace(options);
+  }
 
   Result<void> run(KernelCall& call) const override {
     const Tensor& in = call.in();
@@ -235,8 +253,11 @@ class Resample final : public Kernel {
       return fail(ErrorKind::InvalidArgument, "resample: " + refusal_of_clip(in.dtype(), in.shape()));
     }
     const auto out = call.make<float>(0, shape_of_resampled(in.shape(), options_));
-    resample_into(filters_, in, out, call.scratch<ResampleScratch>().values);
-    return {};
+    if (filters_) {
+      resample_into(*filters_, in, out, call.scratch<ResampleScratch>().values);
+      return {};
+    }
+    return sound_internal::resample_by_soxr(in.as<float>(), in.rank() == 2 ? in.dim(1) : 1, options_, out);
   }
 
  private:
@@ -247,13 +268,20 @@ class Resample final : public Kernel {
   }
 
   const ResampleOptions options_;
-  const Polyphase filters_;
+  std::optional<Polyphase> filters_;  // But for soxr_hq.
 };
 
 }  // namespace
 
 std::string_view name(ResampleMethod method) {
-  return method == ResampleMethod::sinc_hann ? "sinc_hann" : "sinc_kaiser";
+  switch (method) {
+    case ResampleMethod::sinc_hann:
+      return "sinc_hann";
+    case ResampleMethod::sinc_kaiser:
+      return "sinc_kaiser";
+    default:
+      return "soxr_hq";
+  }
 }
 
 Result<Tensor> resample(const Tensor& samples, const ResampleOptions& options) {

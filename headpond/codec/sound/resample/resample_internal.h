@@ -21,6 +21,11 @@ void check_resample(const ResampleOptions& options);
 /// ceil(frames to / from). REQUIRES: frames >= 0; rates that check_resample() takes.
 int64_t resampled_frames(int64_t frames, int64_t from, int64_t to);
 
+/// Fills `to` with `samples` at another rate by libsoxr: resampled_frames() of `channels` values each, interleaved;
+/// zeros where it gives fewer. REQUIRES: has_soxr(), channels > 0, rates that check_resample() takes for soxr_hq.
+Result<void> resample_by_soxr(std::span<const float> samples, int64_t channels, const ResampleOptions& rates,
+                              std::span<float> to);
+
 /// One filter for each of the `to` phases; rates without their common divisor. Frame turn * to + p of the output is the
 /// sum over k of taps[p * count + k] * x[turn * from + first[p] + k].
 struct Polyphase {
