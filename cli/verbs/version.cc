@@ -8,6 +8,7 @@
 #include "headpond/codec/image/formats/image.h"
 #include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
+#include "headpond/codec/sound/resample/resample.h"
 #include "headpond/codec/sound/sound_file.h"
 
 namespace headpond::cli {
