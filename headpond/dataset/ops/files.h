@@ -6,11 +6,11 @@
 // A source finds and counts its files when a Sequence or a Loader is made of it, the Loader on many threads at once;
 // check() in dataset.h does it, too. Both throw Exception, with the reader's error and the file's name, for a file that
 // is missing, or so damaged that its records cannot be counted. Only a source whose fields follow from the content
-// looks at its first file already when it is made: csv, npy, idx, and tar without extensions. How many records each
-// file has is kept in the cache folder (docs/formats/record_index.md): next time a file that has not changed is opened
-// only when one of its records is asked for; if it has changed by then its records are DataLoss. An error of the system
-// that may pass (a network file system that does not answer) counts only after several tries within a second, also
-// while records are read.
+// looks at its first file already when it is made: npy, idx, csv unless all dtypes are given, and tar without
+// extensions. How many records each file has is kept in the cache folder (docs/formats/record_index.md): next time a
+// file that has not changed is opened only when one of its records is asked for; if it has changed by then its records
+// are DataLoss. An error of the system that may pass (a network file system that does not answer) counts only after
+// several tries within a second, also while records are read.
 //
 // Names relative to the pattern's folder, sizes and a checksum of each file's first and last 4 KiB are part of what a
 // state belongs to: once they have changed, older states are refused; that a folder moved does not matter. A record

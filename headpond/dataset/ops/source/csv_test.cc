@@ -52,6 +52,23 @@ TEST_F(CsvFiles, TellABadCellAndGoOn) {
   EXPECT_FALSE(check(csv({path, write("3", "b\n1\n")}))) << "other columns";
 }
 
+TEST_F(CsvFiles, OfGivenTypesAreNotOpenedWhenTheDatasetIsMade) {
+  const std::string path = folder_.file("later");
+  const std::vector<CsvColumn> both = {{"b", f64}, {"a", i32}};
+  const Dataset dataset = csv(path, {.columns = both});
+  EXPECT_EQ(to_string(dataset.spec()), "{'b': float64[], 'a': int32[]}");
+  EXPECT_EQ(check(dataset).error().kind(), ErrorKind::NotFound);
+  EXPECT_THROW((void)csv(path, {.columns = {{"b", f64}, {"a"}}}), Exception) << "the type of a follows from the file";
+  EXPECT_THROW((void)csv(path, {.delimiter = '"', .columns = both}), Exception);
+  EXPECT_THROW((void)csv(path, {.columns = {{"b", f64}, {"b", f64}}}), Exception);
+  write("later", "a,b\n1,2.5\n");
+  EXPECT_THAT(elements(dataset), ElementsAre("2.5, 1"));
+  EXPECT_THAT(elements(csv(path, {.header = false, .columns = {{"x", bytes}, {"y", bytes}}})),
+              ElementsAre("'a', 'b'", "'1', '2.5'"));
+  write("later", "a,c\n1,2.5\n");
+  EXPECT_THAT(check(csv(path, {.columns = both})).error().to_string(), HasSubstr("'b'"));
+}
+
 TEST_F(CsvFiles, ReadOtherwiseRefuseTheState) {
   const std::string path = write("1", "a,b\n1,2\n,3\n");
   const auto with_default = [&](int64_t value) { return csv(path, {.columns = {{"a", i64, Tensor::scalar(value)}}}); };
