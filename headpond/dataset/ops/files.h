@@ -125,7 +125,8 @@ struct ListFilesOptions {
 };
 
 /// The names of files, as one unnamed field of dtype bytes; no file is opened. They are found when a Sequence or a
-/// Loader is made of it; then no match is an error, NotFound. A state belongs to the files' own names, without folders.
+/// Loader is made of it; then no match is an error, NotFound, and so is a name that does not exist. A state belongs to
+/// the files' own names, without folders.
 Dataset list_files(const Patterns& patterns, const ListFilesOptions& options = {});
 
 /// tf.data's load: the elements that save() (engine/save.h) wrote into the folder `path`, in that order; with

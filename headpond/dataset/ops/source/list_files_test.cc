@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
 #include <set>
 
 #include "headpond/dataset/testing/structure_test_internal.h"
@@ -49,6 +50,22 @@ TEST_F(ListFiles, FindsFilesWhenItIsBound) {
   EXPECT_THROW(Sequence{dataset}, Exception);
   test::put_file(folder_.file("d.new"), {});
   EXPECT_THAT(names(dataset), ElementsAre("d.new"));
+}
+
+TEST_F(ListFiles, ANameThatDoesNotExistIsNoMatch) {
+  for (const char* name : {"new.wav", "new.wav@2"}) {
+    const auto checked = check(list_files({folder_.file("a.wav"), folder_.file(name)}));
+    ASSERT_FALSE(checked) << name;
+    EXPECT_EQ(checked.error().kind(), ErrorKind::NotFound);
+    EXPECT_THAT(checked.error().message(), HasSubstr("list_files: there is no file " + folder_.file("new.wav")));
+  }
+  for (const char* shard : {"new.wav-00000-of-00002", "new.wav-00001-of-00002", "odd[1].wav"}) {
+    test::put_file(folder_.file(shard), {});
+  }
+  std::filesystem::create_symlink("nowhere", folder_.file("dangling"));
+  EXPECT_THAT(names(list_files({folder_.file("new.wav@2"), folder_.file("dangling")}, {.shuffle = false})),
+              ElementsAre("dangling", "new.wav-00000-of-00002", "new.wav-00001-of-00002"));
+  EXPECT_THAT(names(list_files(folder_.file("odd[1].wav"))), ElementsAre("odd[1].wav"));
 }
 
 TEST_F(ListFiles, TheStateBelongsToTheNames) {
