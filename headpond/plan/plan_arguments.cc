@@ -96,10 +96,10 @@ std::string PlanArguments::text(const std::string& name, const std::optional<std
   return to_text(name, value(name));
 }
 
-std::vector<std::string> PlanArguments::texts(const std::string& name) const {
+std::vector<std::string> PlanArguments::texts(const std::string& name, size_t least) const {
   std::vector<std::string> all;
   if (value(name).as<PlanList>() == nullptr) refuse_kind(name, value(name), "a list of strings");
-  for (const PlanValue& one : list(name)) {
+  for (const PlanValue& one : list(name, least)) {
     const auto* const text = one.as<std::string>();
     if (text == nullptr) refuse_kind(name, one, "a list of strings");
     all.push_back(*text);
@@ -127,10 +127,10 @@ size_t PlanArguments::choice(const std::string& name, const std::vector<std::str
   return static_cast<size_t>(found - words.begin());
 }
 
-const PlanList& PlanArguments::list(const std::string& name) const {
+const PlanList& PlanArguments::list(const std::string& name, size_t least) const {
   const auto* const list = value(name).as<PlanList>();
   if (list == nullptr) refuse_kind(name, value(name), "a list");
-  if (list->empty()) refuse(name, "is empty");
+  if (list->size() < least) refuse(name, "is empty");
   return *list;
 }
 

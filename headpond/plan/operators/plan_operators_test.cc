@@ -106,6 +106,7 @@ TEST(PlanOperators, HandleBadElements) {
 
 TEST(PlanOperators, SelectAndWeigh) {
   expect(range(5) + step("select", "indices = [3, 0, 3]"), {R"("x":3)", R"("x":0)", R"("x":3)"});
+  EXPECT_TRUE(delivered(range(5) + step("select", "indices = []")).empty());
   EXPECT_THAT(refused(range(5) + step("select", "indices = [5]")), HasSubstr("f.toml:6: select: index 5"));
   expect(range(3) + step("sample_weighted", "weights = [0, 0.5, 0], count = 2"), {R"("x":1)", R"("x":1)"});
   expect(range(3) + step("sample_weighted", "weights = [0, 2, 0], count = 1, replacement = false"), {R"("x":1)"});

@@ -15,6 +15,9 @@ std::vector<std::string> texts_if_given(const PlanArguments& args, const std::st
   return args.has(name) ? args.texts(name) : std::vector<std::string>();
 }
 
+// No files are no elements, as for TensorFlow.
+std::vector<std::string> paths_of(const PlanStep& step) { return step.args.texts("paths", 0); }
+
 uint64_t count(const PlanArguments& args, const std::string& name, std::optional<int64_t> fallback = 0) {
   const int64_t value = args.integer(name, fallback);
   if (value < 0) args.refuse(name, fmt::format("is {}, which is negative", value));
@@ -62,7 +65,7 @@ Dataset build_random(const PlanStep& step) {
 Dataset build_list_files(const PlanStep& step) {
   ListFilesOptions options{.shuffle = step.args.flag("shuffle", true)};
   if (!step.name.empty()) options.name = step.name;
-  return list_files(step.args.texts("paths"), options);
+  return list_files(paths_of(step), options);
 }
 
 Dataset build_idx(const PlanStep& step) {
@@ -86,13 +89,13 @@ Dataset build_tfrecord(const PlanStep& step) {
   if (step.args.choice("on_damage", {"fail", "skip"}) == 1) options.on_damage = OnDamage::skip;
   if (step.args.has("compression"))
     options.compression = kCompressions.at(step.args.choice("compression", {"none", "gzip", "zlib"}));
-  return tfrecord(step.args.texts("paths"), options);
+  return tfrecord(paths_of(step), options);
 }
 
 Dataset build_text_lines(const PlanStep& step) {
-  return text_lines(step.args.texts("paths"), {.skip_header_lines = step.args.integer("skip_header_lines", 0),
-                                               .skip_bom = step.args.flag("skip_bom", false),
-                                               .num_parallel_reads = parallel_reads(step)});
+  return text_lines(paths_of(step), {.skip_header_lines = step.args.integer("skip_header_lines", 0),
+                                     .skip_bom = step.args.flag("skip_bom", false),
+                                     .num_parallel_reads = parallel_reads(step)});
 }
 
 Dataset build_csv(const PlanStep& step) {
@@ -106,13 +109,13 @@ Dataset build_csv(const PlanStep& step) {
   if (step.args.has("columns")) {
     for (const PlanValue& one : step.args.list("columns")) options.columns.push_back(column(step.args, one));
   }
-  return csv(step.args.texts("paths"), options);
+  return csv(paths_of(step), options);
 }
 
-Dataset build_npy(const PlanStep& step) { return npy(step.args.texts("paths")); }
+Dataset build_npy(const PlanStep& step) { return npy(paths_of(step)); }
 
 Dataset build_fixed_length(const PlanStep& step) {
-  return fixed_length(step.args.texts("paths"),
+  return fixed_length(paths_of(step),
                       {.record_bytes = count(step.args, "record_bytes", std::nullopt),
                        .header_bytes = count(step.args, "header_bytes"),
                        .footer_bytes = count(step.args, "footer_bytes"),
@@ -122,8 +125,8 @@ Dataset build_fixed_length(const PlanStep& step) {
 }
 
 Dataset build_tar(const PlanStep& step) {
-  return tar(step.args.texts("paths"), {.extensions = texts_if_given(step.args, "extensions"),
-                                        .allow_missing = step.args.flag("allow_missing", false)});
+  return tar(paths_of(step), {.extensions = texts_if_given(step.args, "extensions"),
+                              .allow_missing = step.args.flag("allow_missing", false)});
 }
 
 Dataset build_folder(const PlanStep& step) {

@@ -47,6 +47,16 @@ TEST_F(PlanSources, ReadTFRecords) {
               HasSubstr("f.toml:3: tfrecord: on_damage is 'x'; known: fail, skip"));
 }
 
+TEST_F(PlanSources, NoFilesAreNoElements) {
+  const std::string none = "paths = []";
+  for (const char* op : {"tfrecord", "text_lines", "csv", "tar", "list_files"}) {
+    EXPECT_TRUE(delivered(step(op, none)).empty()) << op;
+  }
+  EXPECT_TRUE(delivered(step("fixed_length", none + ", record_bytes = 3")).empty());
+  EXPECT_THAT(refused(step("npy", none)), HasSubstr("npy: no files"));
+  EXPECT_THAT(refused(step("idx", none)), HasSubstr("f.toml:3: idx: paths"));
+}
+
 TEST_F(PlanSources, ListFiles) {
   for (const char* name : {"names/b", "names/a"}) write(name, "");
   const auto names = delivered(source("list_files", path("names/*"), "shuffle = false"));
