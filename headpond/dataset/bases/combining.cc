@@ -131,9 +131,8 @@ Node::Facts checked(Node::Facts facts, int64_t reach) {
 Got InputElements::at(int64_t i, Element& element) {
   failed_ = false;
   if (i < from_ || i >= to_) {
-    return context_.fail(
-        {ErrorKind::OutOfRange,
-         fmt::format("it asked for element {} of its input, and may ask for {} to {}", i, from_, to_ - 1)});
+    return context_.fail({ErrorKind::OutOfRange, fmt::format("{}{} of its input, and may ask for {} to {}",
+                                                             internal::kAskedBeyond, i, from_, to_ - 1)});
   }
   const Got got = read(i, context_, element);
   failed_ = got == Got::error;

@@ -4,10 +4,16 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "headpond/dataset/node.h"
 
 namespace headpond {
+
+namespace internal {
+/// Of the error of an element that InputElements does not have: a mistake of the operator, not of the data.
+inline constexpr std::string_view kAskedBeyond = "it asked for element ";
+}  // namespace internal
 
 /// The elements that a Combining operator may read of its input, by number. One thread at a time.
 class InputElements {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "headpond/dataset/bases/combining.h"
 #include "headpond/dataset/check_internal.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/columns_check_internal.h"
@@ -44,6 +45,8 @@ class Contract {
         run_{.seed = options.seed, .epochs = node_.slots() == kEndless ? 1 : options.epochs} {}
 
   std::string violation() {
+    const std::string outside = of_numbers();  // First of all: elsewhere memory that is nobody's would be read.
+    if (!outside.empty()) return outside;
     Sequence first(dataset_, run_);
     const std::string state = first.state();
     const Course course = internal::course_of(first, most_);
@@ -78,6 +81,12 @@ class Contract {
     }
   };
 
+  std::string of_numbers() const {
+    const internal::WatchedRun run = internal::watched_run(node_, {run_.seed, 0}, internal::Planted::pending, most_);
+    if (!run.asked_outside.empty()) return run.asked_outside + ": are `slots` of what reads it too many?";
+    const auto elements = std::ranges::count_if(run.answers, [](const std::string& one) { return one[0] != '!'; });
+    return elements > node_.slots() ? fmt::format("it gives more elements than its {} slots", node_.slots()) : "";
+  }
   static std::string of_the_end(Sequence& sequence, const Course& course) {
     if (!course.ends()) return "";
     const Outcome again = internal::outcome_of(sequence);
@@ -132,6 +141,7 @@ class Contract {
       if (got == Got::end) break;
       if (got == Got::pending) continue;
       if (answers.misfit.empty() && got == Got::value) answers.misfit = misfit_of(out, answers.bytes.size());
+      if (answers.misfit.empty() && got == Got::error) answers.misfit = mistake_in(context.error);
       answers.add(got, out, context);
     }
     return answers;
@@ -139,6 +149,12 @@ class Contract {
   std::string misfit_of(const Element& element, size_t number) const {
     const Error error = internal::check_element(node_.spec(), element);
     return error ? fmt::format("answer {} does not fit the spec: {}", number, error.message()) : "";
+  }
+
+  static std::string mistake_in(const Error& error) {
+    const std::string text = error.to_string();
+    if (text.find(internal::kAskedBeyond) == std::string::npos) return "";
+    return text + ": are `slots` too many, or is `reach` too small?";
   }
 
   std::string of_positions(const Binding& binding) const {

@@ -28,6 +28,8 @@ struct ContractOptions {
 
 /// "" iff `dataset` keeps these promises, else the first violation, in words:
 /// - Each element has the fields, dtypes and shapes of the dataset's spec.
+/// - No operator asks its input for a position that it does not have, as with `slots` that are too many; a stream, or a
+///   dataset with holes, gives no more elements than it has `slots`; a Combining operator stays within its `reach`.
 /// - A second run delivers the same bytes, errors and states; the end stays.
 /// - A run restored after any call has the same state at once, and delivers the same rest, byte for byte, with the same
 ///   states. (Of more than 500 calls, 500 evenly spread ones.)

@@ -2,6 +2,8 @@
 // Controls: each promise of the contract, and an operator that breaks it.
 #include "headpond/dataset/testing/contract.h"
 
+#include <algorithm>
+
 #include "headpond/dataset/operator.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 
@@ -186,6 +188,70 @@ class WrongFill final : public Pointwise {
 
 TEST(Contract, FindsColumnsThatHoldOtherValues) {
   EXPECT_THAT(sequence_violation(over<WrongFill>(range(9))), HasSubstr("1 positions: row 0, position"));
+}
+
+// As many more slots than its input has.
+class LongerBy final : public Pointwise {
+ public:
+  LongerBy(const Node::Ref& input, int64_t more) : Pointwise(facts_of(input, more)) {}
+  Got apply(Element& in, RandomKey, Context&, OutputSlots, Element& out) const override {
+    out = std::move(in);
+    return Got::value;
+  }
+
+ private:
+  static Facts facts_of(const Node::Ref& input, int64_t more) {
+    Facts facts = plain(input);
+    facts.slots = facts.slots.then([more](int64_t slots) { return slots + more; });
+    return facts;
+  }
+};
+
+TEST(Contract, FindsSlotsThatDoNotFit) {
+  for (const Dataset& input : {range(9), range(9) | evens(), from_tensors(Tensor::scalar(int64_t{1})) | repeat(9)}) {
+    EXPECT_EQ(sequence_violation(over<LongerBy>(input, 0)), "") << "control";
+    EXPECT_EQ(sequence_violation(over<LongerBy>(input, 1)),
+              input.node()->title() + " is asked for position 9, and has 9: are `slots` of what reads it too many?");
+  }
+  EXPECT_EQ(sequence_violation(over<LongerBy>(range(9) | as_stream(), 1)), "") << "control: an upper bound";
+  EXPECT_EQ(sequence_violation(over<LongerBy>(range(9) | as_stream(), -1)), "it gives more elements than its 8 slots");
+}
+
+// The sum of neighbours.
+class SumOfNeighbours final : public Combining {
+ public:
+  SumOfNeighbours(const Node::Ref& input, int64_t neighbours, int64_t reach, int64_t fewer)
+      : Combining(facts_of(input, fewer), reach), neighbours_(neighbours) {}
+  Got combine(int64_t i, InputElements& input, RandomKey, Context&, OutputSlots, Element& out) const override {
+    int64_t sum = 0;
+    for (int64_t next = i; next < i + neighbours_; ++next) {
+      Element one;
+      if (const Got got = input.at(next, one); got != Got::value) return got;
+      sum += number(one);
+    }
+    out.append(Tensor::scalar(sum));
+    return Got::value;
+  }
+
+ private:
+  static Facts facts_of(const Node::Ref& input, int64_t fewer) {
+    Facts facts = plain(input);
+    facts.slots = facts.slots.then([fewer](int64_t slots) { return std::max(slots - fewer, int64_t{0}); });
+    return facts;
+  }
+  const int64_t neighbours_;
+};
+
+TEST(Contract, FindsElementsThatACombiningOperatorMayNotAskFor) {
+  const auto violation = [](const Dataset& input, int64_t reach, int64_t fewer) {
+    return sequence_violation(over<SumOfNeighbours>(input, 3, reach, fewer));
+  };
+  const Dataset stream = range(9) | as_stream();
+  EXPECT_EQ(violation(range(9), 3, 2), "") << "control";
+  EXPECT_EQ(violation(stream, 3, 2), "") << "control";
+  EXPECT_THAT(violation(range(9), 3, 1), HasSubstr("it asked for element 9 of its input, and may ask for 0 to 8: are"));
+  EXPECT_THAT(violation(stream, 2, 2),
+              HasSubstr("element 2 of its input, and may ask for 0 to 1: are `slots` too many"));
 }
 
 // Leaves out what its input fails to give.

@@ -44,11 +44,21 @@ class Watch final : public ViewObserver {
     return got;
   }
   const std::string& lost_error() const { return lost_error_; }
+  const std::string& asked_outside() const { return asked_outside_; }
+  // False iff `node` has no such position.
+  bool has(const Node& node, int64_t i) {
+    if (i >= 0 && i < node.slots()) return true;
+    if (asked_outside_.empty()) {
+      asked_outside_ = fmt::format("{} is asked for position {}, and has {}", node.title(), i, node.slots());
+    }
+    return false;
+  }
 
  private:
   const Planted planted_;
   std::vector<std::string> below_;  // For each call that runs, the last error of its inputs.
   std::string lost_error_;
+  std::string asked_outside_;
 };
 
 Got plant_error(const Node& node, int64_t i, Context& context) {
@@ -61,6 +71,7 @@ class WatchedView final : public View {
       : watch_(watch), node_(node), is_source_(is_source(node)), view_(std::move(view)) {}
   Got at(int64_t i, Context& context, OutputSlots outputs, Element& out) const override {
     return watch_.call(node_, context, out, [&] {
+      if (!watch_.has(node_, i)) return context.fail({ErrorKind::OutOfRange, watch_.asked_outside()});
       const bool plant = watch_.planted() == Planted::errors && is_source_ && is_chosen(i);
       return plant ? plant_error(node_, i, context) : view_->at(i, context, outputs, out);
     });
@@ -136,6 +147,7 @@ WatchedRun watched_run(const Node& node, const Binding& binding, Planted planted
     if (got == Got::error) run.answers.push_back("!" + context.error.to_string());
   }
   run.lost_error = watch.lost_error();
+  run.asked_outside = watch.asked_outside();
   run.stands_still = pending > kMostPendingInARow;
   return run;
 }

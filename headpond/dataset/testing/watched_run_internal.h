@@ -20,6 +20,8 @@ struct WatchedRun {
   /// "" iff each operator whose input answered an error during a call answered that call with an error; else which did
   /// not.
   std::string lost_error;
+  /// "" iff no view was asked for a position that its node doesn't have, else which; it answered with an error.
+  std::string asked_outside;
   bool stands_still = false;  ///< `pending` came some thousand times in a row.
 };
 /// The first `most` answers of an epoch, with `planted` in all sources that are read through `binding` and its feed.
