@@ -165,9 +165,12 @@ std::string first_file_or_throw(const std::string& op, const std::vector<std::st
 FirstFile::FirstFile(const OpenSourceFile& open, std::string path) : path_(std::move(path)) {
   if (path_.empty()) return;
   const auto stamp = stamp_of(path_);
-  auto file = opened_with_retries([&] { return open(path_); });
+  try {
+    file_ = opened_with_retries([&] { return open(path_); }).release();
+  } catch (const Exception& e) {
+    throw Exception(e.error().at({.source = path_}));
+  }
   if (stamp) stamp_ = *stamp;
-  file_ = file.release();
 }
 
 std::unique_ptr<const SourceFile> FirstFile::take(const std::string& path) {
@@ -227,7 +230,7 @@ std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOpti
       }
       if (!stay_open) looks[n].file = nullptr;
     } catch (...) {
-      looks[n].error = current_exception_error();
+      looks[n].error = current_exception_error().at({.source = found[n].path});
       if (!options.leave_out_lost || !is_lost(looks[n].error)) is_over = true;
     }
   });

@@ -86,7 +86,10 @@ class FilesView final : public View, public LendingView, public PrefetchingView,
       got = Got::hole;
       ++context.left_out;
     }
-    if (got == Got::error) context.error = context.error.at({.op = node_.title()});
+    if (got == Got::error) {
+      context.error =
+          context.error.at({.op = node_.title(), .source = files_[n].path, .record = static_cast<uint64_t>(record)});
+    }
     out.key = key_of(n, record);
     out.provenance = {.source = files_[n].source, .record = static_cast<uint64_t>(record)};
     return got;

@@ -53,6 +53,15 @@ Dataset numbers(std::vector<std::pair<int64_t, int64_t>> files, int64_t bad = -1
                       {.patterns = names, .open = open, .keep_counts = false}, num_parallel_reads);
 }
 
+TEST(SourceFiles, AnErrorHasItsFileAndRecord) {
+  Sequence sequence(numbers({{10, 2}, {20, 4}}, 3));
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(sequence.next());
+  const auto failed = sequence.next();
+  ASSERT_FALSE(failed);
+  EXPECT_EQ(failed.error().place().source, "file 1");
+  EXPECT_EQ(failed.error().place().record, 3U);
+}
+
 TEST(SourceFiles, AreOneRow) {
   EXPECT_THAT(elements(numbers({{10, 2}, {0, 0}, {20, 1}, {0, 0}}), {}, true), ElementsAre("10 #0", "11 #1", "20 #2"));
   EXPECT_EQ(numbers({}).cardinality(), 0);

@@ -93,8 +93,10 @@ Error too_short(const std::string& name, uint64_t size, const FixedLengthOptions
 
 Error cut_record(const std::string& name, int64_t record, uint64_t offset, uint64_t bytes,
                  const FixedLengthOptions& options) {
-  return {ErrorKind::DataLoss, fmt::format("{}, record {} at offset {}: {} bytes are left of {} (and a footer of {})",
-                                           name, record, offset, bytes, options.record_bytes, options.footer_bytes)};
+  const Error cut(ErrorKind::DataLoss,
+                  fmt::format("{}, record {} at offset {}: {} bytes are left of {} (and a footer of {})", name, record,
+                              offset, bytes, options.record_bytes, options.footer_bytes));
+  return cut.at({.source = name, .record = static_cast<uint64_t>(record), .offset = offset});
 }
 
 // A file that has become shorter must not look as if all its records had been read.

@@ -135,7 +135,9 @@ class CsvFile::State {
     return from.line + lines_between(text_.text(), from.offset, offset);
   }
   tl::unexpected<Error> bad(int64_t row, size_t offset, const std::string& what) const {
-    return fail(ErrorKind::InvalidArgument, fmt::format("{}: {}", place(row, offset), what));
+    ErrorPlace at{.source = path(), .offset = offset};
+    if (row >= 0) at.record = static_cast<uint64_t>(row);
+    return fail(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", place(row, offset), what)).at(std::move(at)));
   }
 
   const CsvOptions options_;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "headpond/io/text/csv.h"
 
+#include <tuple>
+
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/io/zlib_test_internal.h"
 #include "tests/test_files.h"
@@ -48,7 +50,16 @@ TEST_F(CsvFiles, TellABadCellAndGoOn) {
   const std::string path = write("1", "a\n1\nx\n\n3\n");
   EXPECT_THAT(elements(csv(path, {.columns = {{"a", i64}}})),
               ElementsAre("1", AllOf(HasSubstr("!InvalidArgument"), HasSubstr(path), HasSubstr("'a'")), "3"));
-  EXPECT_THROW((void)csv(write("2", "a,b\n1\n")), Exception) << "a row too short";
+  Sequence sequence(csv(path, {.columns = {{"a", i64}}}));
+  ASSERT_TRUE(sequence.next());
+  const ErrorPlace cell = sequence.next().error().place();
+  EXPECT_THAT(std::tie(cell.source, cell.record, cell.offset), testing::FieldsAre(path, 1U, 4U));
+  const std::string shorter = write("2", "a,b\n1\n");
+  EXPECT_THROW((void)csv(shorter), Exception) << "a row too short";
+  const auto checked = check(csv(shorter, {.columns = {{"a", i64}}}));
+  ASSERT_FALSE(checked);
+  const ErrorPlace row = checked.error().place();
+  EXPECT_THAT(std::tie(row.source, row.record, row.offset), testing::FieldsAre(shorter, 0U, 4U));
   EXPECT_FALSE(check(csv({path, write("3", "b\n1\n")}))) << "other columns";
 }
 

@@ -63,7 +63,11 @@ TEST_F(FixedLengthFiles, AreInflatedIfTheOptionSaysSo) {
 
 TEST_F(FixedLengthFiles, ThatAreCutOrMissingOrShrinkAreNamed) {
   const std::string cut = write("cut", "abc");
-  EXPECT_FALSE(check(fixed_length(cut, {.record_bytes = 2})));
+  const auto checked = check(fixed_length(cut, {.record_bytes = 2}));
+  ASSERT_FALSE(checked);
+  EXPECT_EQ(checked.error().place().source, cut);
+  EXPECT_EQ(checked.error().place().record, 1U);
+  EXPECT_EQ(checked.error().place().offset, 2U);
   EXPECT_FALSE(check(fixed_length(folder_.file("none"), {.record_bytes = 2})));
   EXPECT_THROW((void)fixed_length(cut, {.record_bytes = 0}), Exception);
   const Dataset dataset = fixed_length(cut, {.record_bytes = 1});
