@@ -6,6 +6,17 @@ namespace headpond::internal {
 namespace {
 
 constexpr size_t kBlockBytes = 16384;  // Fits into the first-level cache with what is read and written.
+// Of one map over another. In a longer chain elements are made one by one, which takes less of the thread's stack.
+constexpr int kMostBlocks = 32;
+
+thread_local int g_blocks = 0;  // That this thread has on its stack.
+
+struct BlockCount {
+  BlockCount() { ++g_blocks; }
+  ~BlockCount() { --g_blocks; }
+  BlockCount(const BlockCount&) = delete;
+  BlockCount& operator=(const BlockCount&) = delete;
+};
 
 }  // namespace
 
@@ -22,7 +33,8 @@ void map_values(const Function& function, const Tensor& in, Context& context, Ou
 bool fill_rows(const View& input, size_t index, const FieldSpec& field, std::span<const int64_t> positions,
                Context& context, OutputSlots columns, uint64_t* keys, const MakeRows& make) {
   const size_t row = row_bytes(field);
-  if (!field.shape.is_full() || row > kBlockBytes) return false;
+  if (!field.shape.is_full() || row > kBlockBytes || g_blocks == kMostBlocks) return false;
+  const BlockCount counted;
   if (positions.empty()) return input.fill({}, context, columns, keys);
   alignas(64) std::byte block[kBlockBytes];
   const size_t most = row == 0 ? positions.size() : kBlockBytes / row;

@@ -38,6 +38,20 @@ TEST(Values, AreMappedOneByOneAndKeepTheShape) {
   EXPECT_THROW((void)(alone | map(scaled, {.output = {{"x", DType::f32, {}}}})), Exception);
 }
 
+TEST(Values, OfManyMapsInARowDoNotExhaustTheStack) {
+  const auto plus_one = [](int64_t x) { return x + 1; };
+  const auto maps = [&](int count) {
+    Dataset dataset = range(3);
+    for (int i = 0; i < count; ++i) dataset = dataset | map(plus_one, {.name = "plus_one"});
+    return dataset;
+  };
+  EXPECT_TRUE(fills(*maps(10).node()));
+  const Dataset many = maps(600);
+  EXPECT_FALSE(fills(*many.node()));
+  EXPECT_THAT(elements(many), ElementsAre("600", "601", "602"));
+  EXPECT_TRUE(fills(*maps(10).node())) << "the count of what is on the stack is as before";
+}
+
 TEST(Values, OfAnUnknownNumberAreMappedToo) {
   const auto ones = [](int64_t x) {
     const std::vector<float> twos(static_cast<size_t>(x), 2.0F);
