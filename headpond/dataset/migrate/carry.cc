@@ -234,6 +234,10 @@ class Carrier {
     auto state = over_input_of_both(then, now);
     if (!state) return state;
     state->first_number = then.position ? saved_number(*then.position) : then.own[0];
+    const int64_t delivered = first_number(state->first_number);
+    if (is_library_op(now, "take") && delivered > now.slots()) {
+      return fail(refused(now, fmt::format("{} of its elements were delivered", delivered)));
+    }
     return state;
   }
   Result<NewState> over_input_of_both(const NodeState& then, const Node& now) {

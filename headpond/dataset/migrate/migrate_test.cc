@@ -167,6 +167,7 @@ TEST(Migrate, RefusesWhatItCannotSayAndNamesTheOperator) {
        concatenate(std::vector<Dataset>{few}) | bucket_by_sequence_length(lengths, {1}, {9, 9}, {.name = "n"}),
        "it holds elements by their positions in its input, which has changed"},
       {few | take(10), few | take(3), "take(count=3): 5 of its elements were delivered"},
+      {few | as_stream() | take(10), few | as_stream() | take(4), "take(count=4): 5 of its elements were delivered"},
   };
   for (const auto& [then, now, why] : cases) {
     const Changed run(then, now, then.node()->facts().role == Role::batch ? 1 : 5);

@@ -121,6 +121,13 @@ std::string saved_number(int64_t number) {
   return visitor.saved();
 }
 
+int64_t first_number(std::string_view own) {
+  StateVisitor visitor = StateVisitor::restoring(own);
+  int64_t number = 0;
+  visitor.number(number);
+  return number;
+}
+
 std::string with_first_number(const std::string& own, const std::string& other) {
   const auto size_of_first = [](const std::string& bytes) {
     const auto last = std::find_if(bytes.begin(), bytes.end(), [](char byte) { return (byte & 0x80) == 0; });

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "headpond/base/status.h"
@@ -38,6 +39,8 @@ NodeState state_at(const Node& node, int64_t position);
 
 /// A number as iterators save it.
 std::string saved_number(int64_t number);
+/// The number that `own` begins with.
+int64_t first_number(std::string_view own);
 /// `own` with its first number replaced by that of `other`.
 std::string with_first_number(const std::string& own, const std::string& other);
 
