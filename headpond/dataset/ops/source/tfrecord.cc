@@ -210,6 +210,9 @@ std::unique_ptr<const internal::SourceFile> open_records(const std::string& path
 
 Dataset tfrecord(const Patterns& patterns, const TFRecordOptions& options) {
   const bool skips = options.on_damage == OnDamage::skip;
+  if (options.compression && !is_known(*options.compression)) {
+    refuse("tfrecord", fmt::format("compression {} is unknown", static_cast<int>(*options.compression)));
+  }
   // What is kept of files that are read in order has no counts, so it has another name.
   const bool in_order = is_stream(patterns.all(), options);
   internal::FileSetOptions set{.reader = options_label(options) + (in_order ? " in order" : " by number"),

@@ -94,6 +94,8 @@ TEST_F(TFRecord, OfGzipHasPositions) {
   EXPECT_THAT(check(tfrecord({plain, gzip}, {.compression = Compression::none})).error().message(),
               AllOf(HasSubstr("gzip"), Not(HasSubstr("random access"))));
   EXPECT_FALSE(check(tfrecord(plain, {.compression = Compression::gzip})));
+  EXPECT_THAT([] { (void)tfrecord("none", {.compression = static_cast<Compression>(77)}); },
+              testing::ThrowsMessage<Exception>(HasSubstr("tfrecord: compression 77 is unknown")));
   EXPECT_EQ(mixed.node()->offset_of({.source = register_source(other), .record = 1}), 17);
 }
 
