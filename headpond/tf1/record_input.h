@@ -4,11 +4,13 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "headpond/base/list_of_names.h"
 #include "headpond/base/status.h"
 #include "headpond/dataset/patterns.h"
 #include "headpond/io/compression/compression.h"
@@ -41,6 +43,10 @@ class RecordInput {
   /// The files of `patterns` (io/file/glob.h). Throws Exception(InvalidArgument) for no pattern, and for options out of
   /// range.
   explicit RecordInput(const Patterns& patterns, RecordInputOptions options = {});
+  RecordInput(std::initializer_list<std::string> patterns, RecordInputOptions options = {})
+      : RecordInput(Patterns(patterns), options) {}
+  RecordInput(std::initializer_list<headpond::internal::ListOfNames> patterns, RecordInputOptions options = {})
+      : RecordInput(Patterns(patterns), options) {}
 
   /// The next batch_size records. An error of a file or of the pattern ends the input: full batches are returned first,
   /// then each call returns that error. NotFound for files without a record. OutOfRange after close(), once no full

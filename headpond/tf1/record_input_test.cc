@@ -211,6 +211,11 @@ TEST_F(RecordInputs, ReadTheFilesOfEachPattern) {
       << "not the characters between two addresses";
   EXPECT_THAT(sorted(take(RecordInput({folder_.file("[ab]"), last}, Plain()), 6)),
               ElementsAre("a0", "a1", "b0", "b1", "c0", "c1"));
+  EXPECT_THAT(sorted(take(RecordInput({first}, Plain()), 2)), ElementsAre("a0", "a1")) << "one pattern in braces";
+  EXPECT_THAT(sorted(take(RecordInput({first.c_str()}, Plain()), 2)), ElementsAre("a0", "a1"));
+  EXPECT_THAT(sorted(take(RecordInput({{first.c_str(), last.c_str()}}, Plain()), 4)),
+              ElementsAre("a0", "a1", "c0", "c1"))
+      << "two pairs of braces";
   EXPECT_REFUSES("no file is named", RecordInput(Patterns()));
 }
 
