@@ -9,6 +9,8 @@
 #include <span>
 
 #include "headpond/base/crc32c.h"
+#include "headpond/dataset/bases/field.h"
+#include "headpond/dataset/ops/element.h"
 #include "headpond/dataset/ops/sources.h"
 #include "headpond/engine/executor/parallel_for.h"
 #include "headpond/io/file/file.h"
@@ -215,12 +217,22 @@ class Reader {
 
   void check_policy(const PlanTable& table) const {
     const std::string policy = text(table, "policy");
-    if (policy.empty() || policy == "fail") return;
     const std::vector<std::string> known = {"fail", "skip", "replace", "retry"};
-    const bool is_known = std::find(known.begin(), known.end(), policy) != known.end();
-    refuse(find(table, "policy")->line, is_known
-                                            ? fmt::format("policy '{}' is not in this version; use on_error", policy)
-                                            : fmt::format("no policy '{}'{}", policy, suggestion(policy, known)));
+    if (policy.empty() || std::find(known.begin(), known.end(), policy) != known.end()) return;
+    refuse(find(table, "policy")->line, fmt::format("no policy '{}'{}", policy, suggestion(policy, known)));
+  }
+
+  // What another run might not have is tried again by whoever reads, so "retry" is "fail".
+  Dataset with_policy(const Dataset& dataset, const PlanTable& table) const {
+    const std::string policy = text(table, "policy");
+    if (policy == "skip") return dataset | on_error();
+    if (policy != "replace") return dataset;
+    const auto is_known = [](const FieldSpec& field) { return field.shape.is_full(); };
+    if (!std::ranges::all_of(dataset.spec(), is_known)) {
+      refuse(find(table, "policy")->line,
+             fmt::format("policy 'replace' needs fields of known shapes, not {}", to_string(dataset.spec())));
+    }
+    return dataset | on_error({.policy = OnErrorPolicy::substitute, .substitute = internal::zeros_of(dataset.spec())});
   }
 
   // Fills `to`; returns the number of operators in the inputs.
@@ -284,7 +296,7 @@ class Reader {
     if (operators > kMostOperators) refuse(line, fmt::format("more than {} operators", kMostOperators));
     nest(made, below);
     try {
-      const Dataset dataset = op.build(made);
+      const Dataset dataset = with_policy(op.build(made), table);
       if (const std::string called = text(table, "name"); !called.empty() && !outer_)
         named_.emplace_back(called, dataset);
       if (op.takes == PlanInput::source && !outer_) prepare(dataset);  // An error then has the step's line.

@@ -36,6 +36,21 @@ drop_remainder = true
   EXPECT_EQ(parse_plan(kRange, "f.toml").seed, std::nullopt);
 }
 
+TEST(PlanFile, AStepMayHaveAPolicyForElementsThatFail) {
+  const auto plan = [](const std::string& policy) {
+    return step("range", "stop = 4") + step("map", "function = 'throw_at(x, 1)'") + "policy = '" + policy + "'\n" +
+           step("map", "function = 'throw_at(x, 3)'");
+  };
+  const std::string first = R"({"x":0})", third = R"({"x":2})";
+  EXPECT_THAT(delivered(plan("skip")), ElementsAre(first, third, HasSubstr("throw_at 3")));
+  EXPECT_THAT(delivered(plan("replace")), ElementsAre(first, first, third, HasSubstr("throw_at 3")));
+  for (const char* policy : {"fail", "retry"}) {
+    EXPECT_THAT(delivered(plan(policy)), ElementsAre(first, HasSubstr("throw_at 1")));
+  }
+  EXPECT_THAT(refused(step("range", "stop = 4") + step("batch", "batch_size = 3") + "policy = 'replace'\n"),
+              "f.toml:7: policy 'replace' needs fields of known shapes, not {0: int64[?]}");
+}
+
 TEST(PlanFile, ChainsMayBeUsedOftenAndNested) {
   const std::string text =
       "[[step]]\nop = 'zip'\ninputs = ['a', 'b', 'sum']\n" + step("range", "stop = 2", "chain.a") +
@@ -70,7 +85,6 @@ TEST(PlanFile, WhatIsWrongIsNamedWithItsLine) {
            {kRange + kRange, "f.toml:5: range must be the first step of its chain"},
            {kRange + "[[step]]\nop = 'take'\nargs = { count = 1 }\ninputs = ['a']", "f.toml:7: take takes no inputs"},
            {"[[step]]\nop = 'range'\nargs = { stop = 1 }\ninputs = ['a']", "f.toml:4: range takes no inputs"},
-           {kRange + "policy = 'skip'", "f.toml:4: policy 'skip' is not in this version; use on_error"},
            {kRange + "policy = 'fial'", "f.toml:4: no policy 'fial'; did you mean 'fail'?"},
            {kRange + "policy = 3", "f.toml:4: policy must be a string, not an integer"},
            {kRange + step("filter", "predicate = 'x %'"), "f.toml:6: 'x %', column 4: a value is missing"},
