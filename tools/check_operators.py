@@ -16,7 +16,7 @@ DOCUMENT = "docs/plan_files.md"
 NOT_DRAWN = set("cifar10 cifar100 csv fixed_length folder load npy raw_image tar text_lines"
                 .split())  # They need files or images, and share code with what is drawn.
 # A file holds neither functions, but for expressions, nor tensors.
-ONLY_CPP = set("from_generator from_tensor_slices from_tensors random_map scan".split())
+ONLY_CPP = set("from_generator from_tensor_slices from_tensors random_map".split())
 
 
 def catalogue(root):

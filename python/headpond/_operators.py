@@ -9,7 +9,7 @@ SOURCE, JOINS, FOLLOWS, EITHER = range(4)  # PlanInput (headpond/plan/operators/
 
 # What Python takes otherwise than a file does: _dataset.py has it.
 BY_HAND = {"map", "filter", "flat_map", "interleave", "concatenate", "zip", "mix", "sample_from_datasets", "choose_from_datasets",
-           "range", "idx", "element"}
+           "range", "idx", "element", "scan"}
 
 NAMED_BY = {"features": "key", "context": "key", "lists": "key", "fields": "key", "columns": "name"}
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <utility>
 
 #include "headpond/dataset/ops.h"
 #include "headpond/plan/expression/expression.h"
@@ -15,6 +16,8 @@ namespace headpond::plan {
 namespace {
 
 using Shared = std::shared_ptr<const Expression>;
+
+constexpr const char* kState = "state";
 
 // The expression on one line, for the plan.
 std::string label_of(std::string text, const std::string& name) {
@@ -130,6 +133,41 @@ Dataset resampled(const Dataset& input, const std::string& function, const std::
   const auto class_of = [expression](const Element& in) -> Result<int64_t> { return expression->integer(in); };
   return input |
          rejection_resample(class_of, target_dist, {.initial_dist = initial_dist, .name = label_of(function, name)});
+}
+
+Dataset scanned(const Dataset& input, const Tensor& initial, const std::string& function,
+                const std::optional<std::string>& output, const std::string& name) {
+  const std::vector<std::string> names = shown_names(input.spec());
+  if (std::ranges::find(names, kState) != names.end())
+    refuse("scan", "the input has a field 'state'; give it another name");
+  Spec fields = input.spec();
+  for (size_t i = 0; i < fields.size(); ++i) fields[i].name = names[i];
+  fields.push_back({kState, initial.dtype(), {}});
+
+  const Expression plain(function, fields);
+  if (!plain.is_scalar()) refuse("scan", "scan_func must give a single value, not an array");
+  if (initial.dtype() == DType::i64 && plain.dtype() != DType::i64) {
+    refuse("scan", "scan_func gives a float, and initial_state is an integer: write it with a point");
+  }
+  const auto next = std::make_shared<const Expression>(function, fields, initial.dtype());
+  const auto given = output ? std::make_shared<const Expression>(*output, fields) : next;
+  if (next->draws() + given->draws() != 0)
+    refuse("scan", "random_u32() cannot stand here: put a step random_u32 before");
+
+  const auto call = [next, given](const Element& state, const Element& in) -> Result<std::pair<Element, Element>> {
+    Element all = in;
+    all.append(state[0]);
+    auto following = next->tensor(all);
+    if (!following) return fail(std::move(following).error());
+    auto value = given == next ? following : given->tensor(all);
+    if (!value) return fail(std::move(value).error());
+    return std::pair(Element{{*std::move(following)}}, Element{{*std::move(value)}});
+  };
+  const std::string label = output ? fmt::format("{}; {}", function, *output) : function;
+  return input | scan(Element{{initial}}, call,
+                      {.output = {{"", given->dtype(), given->shape()}},
+                       .name = label_of(label, name),
+                       .blocking = next->sleeps() || given->sleeps()});
 }
 
 IntegerOf integer_of(const std::string& op, const Dataset& input, const std::string& function,

@@ -27,6 +27,13 @@ Dataset taken_while(const Dataset& input, const std::string& predicate, const st
 Dataset resampled(const Dataset& input, const std::string& function, const std::vector<double>& target_dist,
                   const std::vector<double>& initial_dist, const std::string& name);
 
+/// scan with `function`, an expression over the fields and the field `state`, as the next state, and the value of
+/// `output`, another one over these, in place of the element, one field x; without `output` the next state. The state
+/// is a scalar of the dtype of `initial`, i64 or f64. Throws also for a function over arrays, of floats where the state
+/// is an integer, or with random_u32(), and for an input with a field `state`.
+Dataset scanned(const Dataset& input, const Tensor& initial, const std::string& function,
+                const std::optional<std::string>& output, const std::string& name);
+
 /// An integer that follows from an element, and the text that says how, for the plan.
 struct IntegerOf {
   std::function<Result<int64_t>(const Element&)> call;

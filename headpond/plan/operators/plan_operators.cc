@@ -104,6 +104,14 @@ Dataset build_rejection_resample(const PlanStep& step) {
   return resampled(step.input(), step.args.text("class_function"), numbers_if_given(step.args, "target_dist"),
                    numbers_if_given(step.args, "initial_dist"), step.name);
 }
+Dataset build_scan(const PlanStep& step) {
+  const bool is_integer = step.args.value("initial_state").as<int64_t>() != nullptr;
+  const Tensor initial = is_integer ? Tensor::scalar(step.args.integer("initial_state"))
+                                    : Tensor::scalar(step.args.number("initial_state"));
+  std::optional<std::string> output;
+  if (step.args.has("output")) output = step.args.text("output");
+  return scanned(step.input(), initial, step.args.text("scan_func"), output, step.name);
+}
 Dataset build_unique(const PlanStep& step) { return step.input() | unique(); }
 Dataset build_ignore_errors(const PlanStep& step) {
   return step.input() | ignore_errors({.log_warning = step.args.flag("log_warning", false)});
@@ -281,6 +289,7 @@ std::vector<PlanOperator> others() {
       {"filter", follows, {"predicate"}, build_filter},
       {"take_while", follows, {"predicate"}, build_take_while},
       {"rejection_resample", follows, {"class_function", "target_dist", "initial_dist"}, build_rejection_resample},
+      {"scan", follows, {"initial_state", "scan_func", "output"}, build_scan},
       {"unique", follows, {}, build_unique},
       {"ignore_errors", follows, {"log_warning"}, build_ignore_errors},
       {"on_error",

@@ -77,6 +77,29 @@ TEST(PlanOperators, LookAtElementsInTheirOrder) {
          {R"("x":0)", R"("x":1)", R"("x":3)"});
 }
 
+TEST(PlanOperators, CarryAState) {
+  expect(range(4) + step("scan", "initial_state = 10, scan_func = 'state + x'"),
+         {R"("x":10)", R"("x":11)", R"("x":13)", R"("x":16)"});
+  expect(range(3) + step("scan", "initial_state = 0.5, scan_func = 'x', output = 'x - state'"),
+         {R"("x":-0.5)", R"("x":1)", R"("x":1)"});
+  expect(range(4) + step("scan", "initial_state = 0, scan_func = 'state + throw_at(x, 1)'") + step("on_error"),
+         {R"("x":0)", R"("x":2)", R"("x":5)"});
+  expect(range(4) + step("batch", "batch_size = 2") +
+             step("scan", "initial_state = 1, scan_func = 'state * 2', output = 'x + state'"),
+         {R"("x":[1,2])", R"("x":[4,5])"});
+  const auto refusal = [](const std::string& args) { return refused(range(3) + step("scan", args)); };
+  EXPECT_THAT(refusal("scan_func = 'state'"), HasSubstr("scan: initial_state is missing"));
+  EXPECT_THAT(refusal("initial_state = 'a', scan_func = 'state'"), HasSubstr("initial_state must be a number"));
+  EXPECT_THAT(refusal("initial_state = 0, scan_func = 'state + 0.5'"), HasSubstr("write it with a point"));
+  EXPECT_THAT(refusal("initial_state = 0, scan_func = 'random_u32()'"), HasSubstr("put a step random_u32 before"));
+  EXPECT_THAT(refusal("initial_state = 0, scan_func = 'y'"), HasSubstr("y"));
+  EXPECT_THAT(refused(range(3) + step("batch", "batch_size = 2") + step("scan", "initial_state = 0, scan_func = 'x'")),
+              HasSubstr("must give a single value"));
+  EXPECT_THAT(refused(range(3) + step("map", "function = 'x', into = 'state'") +
+                      step("scan", "initial_state = 0, scan_func = 'state'")),
+              HasSubstr("the input has a field 'state'"));
+}
+
 TEST(PlanOperators, HandleBadElements) {
   const std::string bad = step("map", "function = 'throw_at(x, 1)'");
   expect(range(3) + bad + step("on_error"), {R"("x":0)", R"("x":2)"});
