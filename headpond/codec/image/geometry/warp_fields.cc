@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -37,7 +38,9 @@ void check_mask(const std::string& op, const FieldSpec& field, double fill) {
   const bool is_mask =
       field.dtype != DType::bytes && (rank == 2 || (rank == 3 && (field.shape[2] == 1 || field.shape[2] == kUnknown)));
   if (!is_mask) refuse_field(op, "takes masks [height, width] of whole numbers, not " + text_of(field));
-  require_fill(op, field.dtype, 1, {.fill = {fill}});
+  std::array<std::byte, sizeof(int64_t)> value;
+  if (!put_number(field.dtype, fill, value.data()))
+    refuse_field(op, fmt::format("mask_fill is {}: no value of {}", fill, name(field.dtype)));
 }
 
 void check_positions(const std::string& op, const FieldSpec& field, int64_t columns) {
@@ -157,7 +160,8 @@ void check_options(const std::string& op, const FieldOptions& options) {
   const auto& fill = options.image.fill;
   if (fill.empty() || fill.size() > 4) refuse_field(op, "fill must have 1 to 4 values");
   const bool are_finite = std::ranges::all_of(fill, [](double value) { return std::isfinite(value); });
-  if (!are_finite || !std::isfinite(options.mask_fill)) refuse_field(op, "a value of fill is not finite");
+  if (!are_finite) refuse_field(op, "a value of fill is not finite");
+  if (!std::isfinite(options.mask_fill)) refuse_field(op, "mask_fill must be finite");
   if (!(options.min_area >= 0)) refuse_field(op, "min_area must be 0 or more");
 }
 

@@ -142,7 +142,10 @@ KernelRef crop(int64_t y, int64_t x, ImageSize size, const CropOptions& options)
   const std::string name = "crop";
   check_size(name, size);
   const auto is_place = [](int64_t at) { return at >= -kResizeMaxSide && at <= kResizeMaxSide; };
-  if (!is_place(y) || !is_place(x)) refuse_option(name, fmt::format("[{},{}] is out of range", y, x));
+  for (const auto& [option, at] : {std::pair("y", y), std::pair("x", x)}) {
+    if (!is_place(at))
+      refuse_option(name, fmt::format("{} {}: it must be -{} to {}", option, at, kResizeMaxSide, kResizeMaxSide));
+  }
   Parts parts = {fmt::format("{}", y), fmt::format("{}", x), size.to_string()};
   note_min_area(name, options.min_area, parts);
   const ImageWindow window = {y, x, square(size).height, square(size).width};

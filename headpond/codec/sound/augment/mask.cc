@@ -17,6 +17,7 @@ namespace {
 
 /// Masks of one kind.
 struct MaskGroup {
+  const char *width_option, *count_option;
   bool over_time;
   int64_t width;
   int64_t count;
@@ -102,8 +103,9 @@ class MaskKernel final : public Kernel {
 };
 
 void check_group(const std::string& name, const MaskGroup& group, int64_t least) {
-  if (group.width < 1) refuse_mask(name + ": a width must be at least 1");
-  if (group.count < least || group.count > 1000) refuse_mask(fmt::format("{}: masks must be {} to 1000", name, least));
+  if (group.width < 1) refuse_mask(fmt::format("{}: {} must be at least 1", name, group.width_option));
+  if (group.count < least || group.count > 1000)
+    refuse_mask(fmt::format("{}: {} must be {} to 1000", name, group.count_option, least));
   if (!(group.p > 0 && group.p <= 1)) refuse_mask(name + ": p must be above 0 to 1");
 }
 
@@ -114,7 +116,12 @@ void add_shared(std::vector<std::string>& parts, double p, MaskFill fill, bool m
 }
 
 KernelRef mask_of(const std::string& name, bool over_time, const MaskOptions& options) {
-  const MaskGroup group = {.over_time = over_time, .width = options.width, .count = options.count, .p = options.p};
+  const MaskGroup group = {.width_option = "width",
+                           .count_option = "count",
+                           .over_time = over_time,
+                           .width = options.width,
+                           .count = options.count,
+                           .p = options.p};
   check_group(name, group, 1);
   std::vector<std::string> parts = {fmt::format("width={}", options.width)};
   if (options.count != 1) parts.push_back(fmt::format("count={}", options.count));
@@ -133,9 +140,18 @@ KernelRef frequency_mask(const MaskOptions& options) { return mask_of("frequency
 
 KernelRef spec_augment(const SpecAugmentOptions& options) {
   const std::string name = "spec_augment";
-  const MaskGroup time = {.over_time = true, .width = options.time_width, .count = options.time_masks, .p = options.p};
-  const MaskGroup frequency = {
-      .over_time = false, .width = options.frequency_width, .count = options.frequency_masks, .p = 1};
+  const MaskGroup time = {.width_option = "time_width",
+                          .count_option = "time_masks",
+                          .over_time = true,
+                          .width = options.time_width,
+                          .count = options.time_masks,
+                          .p = options.p};
+  const MaskGroup frequency = {.width_option = "frequency_width",
+                               .count_option = "frequency_masks",
+                               .over_time = false,
+                               .width = options.frequency_width,
+                               .count = options.frequency_masks,
+                               .p = 1};
   check_group(name, time, 0);
   check_group(name, frequency, 0);
   const SpecAugmentOptions usual;

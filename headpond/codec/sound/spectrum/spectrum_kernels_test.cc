@@ -57,7 +57,18 @@ TEST(SpectrumKernels, NameTheOptionsThatAreGiven) {
             "mfcc(window=hamming, low_hz=20, coefficients=13)");
 }
 
+std::string refused_spectrum(const SpectrumOptions& options) {
+  try {
+    spectrogram(options);
+    return "";
+  } catch (const Exception& wrong) {
+    return wrong.error().message();
+  }
+}
+
 TEST(SpectrumKernels, RefuseBadOptionsFieldsAndClips) {
+  EXPECT_EQ(refused_spectrum({.window_length = 100'000}), "spectrogram: window_length must be 1 to 65536");
+  EXPECT_EQ(refused_spectrum({.fft = 100'000}), "spectrogram: fft must be 1 to 65536");
   EXPECT_THROW(spectrogram({.hop = 0}), Exception);
   EXPECT_THROW(mel_spectrogram()->facts().result({{"sound", DType::f32, {1000, 2}}}), Exception);
   EXPECT_THROW(mel_spectrogram()->facts().result({{"sound", DType::i16, {1000}}}), Exception);

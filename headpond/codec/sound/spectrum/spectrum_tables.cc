@@ -110,7 +110,10 @@ void require(bool holds, SpectrumKind kind, std::string_view what) {
 void check(const Settings& all, SpectrumKind kind, const SpectrumOptions& options) {
   const double half = static_cast<double>(options.sample_rate) / 2;
   require(options.sample_rate >= 1 && options.sample_rate <= INT32_MAX, kind, "sample_rate must be 1 to 2147483647");
-  require(all.fft >= 1 && all.fft <= kMaxPoints, kind, fmt::format("fft must be 1 to {}", kMaxPoints));
+  // Without fft the window decides.
+  require(
+      all.fft >= 1 && all.fft <= kMaxPoints, kind,
+      fmt::format("{} must be 1 to {}", options.fft || !options.window_length ? "fft" : "window_length", kMaxPoints));
   require(all.window_length >= 1 && all.window_length <= all.fft, kind,
           fmt::format("window_length must be 1 to fft, {}", all.fft));
   require(all.hop >= 1 && all.hop <= INT32_MAX, kind, "hop must be 1 to 2147483647");
