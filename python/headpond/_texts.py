@@ -398,10 +398,10 @@ both the accurate one, `damage` ("fail"), "strict" or "recover", `acceptable_fra
 `max_memory` (512 MiB); an index in the field `<field>/jpeg_index` is used.""",
     "crop": """The part of `size` whose first pixel is (`y`, `x`).
 
-Options: `y`, `x`, `size`, a side or [height, width]; `min_area` (1).""",
+Options: `y`, `x`, `size`, a side or [height, width]; `min_area` (1), `mask_fill` (0).""",
     "center_crop": """The part of `size` in the middle.
 
-Options: `size`, a side or [height, width]; `min_area` (1).""",
+Options: `size`, a side or [height, width]; `min_area` (1), `mask_fill` (0).""",
     "pad": """The image with `padding` around it.
 
 Options: `padding`; `fill` (0), `mode` ("constant"), "reflect", "edge" or "symmetric"; `mask_fill` (0).""",

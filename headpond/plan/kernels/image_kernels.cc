@@ -62,13 +62,16 @@ KernelRef build_decode_jpeg(const PlanArguments& options) {
   return decode_jpeg(jpeg);
 }
 
+CropOptions crop_options(const PlanArguments& options) {
+  return {.min_area = number_option(options, "min_area", 1), .mask_fill = number_option(options, "mask_fill", 0)};
+}
+
 KernelRef build_crop(const PlanArguments& options) {
-  return crop(options.integer("y"), options.integer("x"), size_option(options),
-              {.min_area = number_option(options, "min_area", 1)});
+  return crop(options.integer("y"), options.integer("x"), size_option(options), crop_options(options));
 }
 
 KernelRef build_center_crop(const PlanArguments& options) {
-  return center_crop(size_option(options), {.min_area = number_option(options, "min_area", 1)});
+  return center_crop(size_option(options), crop_options(options));
 }
 
 KernelRef build_pad(const PlanArguments& options) {
@@ -137,8 +140,8 @@ const std::vector<PlanKernel>& image_plan_kernels() {
        {"channels", "ratio", "fancy_upscaling", "dct_method", "damage", "acceptable_fraction", "apply_exif_orientation",
         "check", "scale", "max_pixels", "max_scans", "max_memory"},
        build_decode_jpeg},
-      {"crop", {"y", "x", "size", "min_area"}, build_crop},
-      {"center_crop", {"size", "min_area"}, build_center_crop},
+      {"crop", {"y", "x", "size", "min_area", "mask_fill"}, build_crop},
+      {"center_crop", {"size", "min_area", "mask_fill"}, build_center_crop},
       {"pad", {"padding", "fill", "mode", "mask_fill"}, build_pad},
       {"random_crop", {"size", "padding", "pad_if_needed", "fill", "mode", "mask_fill", "min_area"}, build_random_crop},
       {"random_resized_crop", {"size", "scale", "ratio", "filter", "antialias", "min_area"}, build_random_resized_crop},

@@ -25,6 +25,7 @@ TEST(ImagePlanKernels, HaveTheLibrarysOptions) {
   EXPECT_EQ(image_kernel("decode_jpeg", "channels = 1\ndamage = 'recover'\ncheck = 'whole'\nscale = 'fit'\n"),
             "decode_jpeg(channels=1, damage=recover, check=whole, scale=fit)");
   EXPECT_EQ(image_kernel("crop", "y = 1\nx = 2\nsize = [3, 4]\n"), "crop(1, 2, [3,4])");
+  EXPECT_EQ(image_kernel("crop", "y = 1\nx = 2\nsize = [3, 4]\nmask_fill = 255\n"), "crop(1, 2, [3,4], mask_fill=255)");
   EXPECT_EQ(image_kernel("center_crop", "size = 224\nmin_area = 4\n"), "center_crop(224, min_area=4)");
   EXPECT_EQ(image_kernel("pad", "padding = [4, 2]\nfill = 1.5\nmode = 'edge'\n"), "pad([4,2], fill=[1.5], mode=edge)");
   EXPECT_EQ(image_kernel("random_crop", "size = 32\npadding = 4\n"), "random_crop(32, padding=[4])");

@@ -34,15 +34,19 @@ void note_min_area(const std::string& name, double min_area, Parts& parts) {
   if (min_area != 1) parts.push_back(fmt::format("min_area={}", min_area));
 }
 
+void note_mask_fill(const std::string& name, double mask_fill, Parts& parts) {
+  if (!std::isfinite(mask_fill)) refuse_option(name, "mask_fill must be finite");
+  if (mask_fill != 0) parts.push_back(fmt::format("mask_fill={}", mask_fill));
+}
+
 void note_padding_style(const std::string& name, const std::vector<double>& fill, double mask_fill, PadMode mode,
                         Parts& parts) {
   const bool is_finite = std::all_of(fill.begin(), fill.end(), [](double value) { return std::isfinite(value); });
   if (fill.empty() || fill.size() > 4 || !is_finite) refuse_option(name, "fill must be 1 to 4 finite numbers");
-  if (!std::isfinite(mask_fill)) refuse_option(name, "mask_fill must be finite");
   if (mode < PadMode::constant || mode > PadMode::symmetric) refuse_option(name, "an unknown mode");
   if (fill != std::vector<double>{0}) parts.push_back(fmt::format("fill=[{}]", fmt::join(fill, ",")));
   if (mode != PadMode::constant) parts.push_back(fmt::format("mode={}", kPadModes[static_cast<size_t>(mode)]));
-  if (mask_fill != 0) parts.push_back(fmt::format("mask_fill={}", mask_fill));
+  note_mask_fill(name, mask_fill, parts);
 }
 
 Sides sides_of(const std::string& name, const std::vector<int64_t>& padding) {
@@ -148,8 +152,11 @@ KernelRef crop(int64_t y, int64_t x, ImageSize size, const CropOptions& options)
   }
   Parts parts = {fmt::format("{}", y), fmt::format("{}", x), size.to_string()};
   note_min_area(name, options.min_area, parts);
+  note_mask_fill(name, options.mask_fill, parts);
   const ImageWindow window = {y, x, square(size).height, square(size).width};
-  WindowStage stage = {.choose = [window](int64_t, int64_t, Random&) { return window; }, .may_pad = true};
+  WindowStage stage = {.choose = [window](int64_t, int64_t, Random&) { return window; },
+                       .may_pad = true,
+                       .mask_fill = options.mask_fill};
   stage.min_area = options.min_area;
   stage.height = window.height;
   stage.width = window.width;
@@ -161,11 +168,12 @@ KernelRef center_crop(ImageSize size, const CropOptions& options) {
   check_size(name, size);
   Parts parts = {size.to_string()};
   note_min_area(name, options.min_area, parts);
+  note_mask_fill(name, options.mask_fill, parts);
   const int64_t rows = square(size).height, columns = square(size).width;
   const auto choose = [rows, columns](int64_t height, int64_t width, Random&) {
     return ImageWindow{center_of(height, rows), center_of(width, columns), rows, columns};
   };
-  WindowStage stage = {.choose = choose, .may_pad = true};
+  WindowStage stage = {.choose = choose, .may_pad = true, .mask_fill = options.mask_fill};
   stage.min_area = options.min_area;
   stage.height = rows;
   stage.width = columns;

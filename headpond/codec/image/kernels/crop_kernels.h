@@ -3,8 +3,8 @@
 // defaults and rounding are torchvision's (transforms v2).
 //
 // The image is u8 or f32 [height, width, channels], 1 to 4 channels. Masks have its size, and move with it; padding of
-// a mask is 0, or what pad's mode says. Boxes are clipped to the result; a crop drops a box, with its row of labels,
-// whose clipped area is below `min_area` square pixels. Points may lie outside afterwards. Factories throw
+// a mask is mask_fill, or what the mode says. Boxes are clipped to the result; a crop drops a box, with its row of
+// labels, whose clipped area is below `min_area` square pixels. Points may lie outside afterwards. Factories throw
 // Exception(InvalidArgument) iff an option is out of range. A kernel that follows decode_jpeg() in one map decodes only
 // the part that it keeps. Thread-safe.
 #pragma once
@@ -23,7 +23,8 @@ namespace headpond {
 enum class PadMode : uint8_t { constant, reflect, edge, symmetric };
 
 struct CropOptions {
-  double min_area = 1;  ///< A smaller box is dropped.
+  double min_area = 1;   ///< A smaller box is dropped.
+  double mask_fill = 0;  ///< Outside of a mask: a number of its dtype, as 255 for classes that no loss counts.
 };
 /// Rows from `y` and columns from `x` on; outside of the image are zeros. The result has the size.
 KernelRef crop(int64_t y, int64_t x, ImageSize size, const CropOptions& options = {});
@@ -34,7 +35,7 @@ struct PadOptions {
   /// For mode constant: a value, or one for each channel. uint8: from 0 to 255, rounded.
   std::vector<double> fill = {0};
   PadMode mode = PadMode::constant;
-  double mask_fill = 0;  ///< The same of masks: a number of their dtype, as 255 for classes that no loss counts.
+  double mask_fill = 0;  ///< The same of masks: as of crop().
 };
 /// `padding`: pixels at each side; or {left and right, top and bottom}; or {left, top, right, bottom}.
 KernelRef pad(std::vector<int64_t> padding, const PadOptions& options = {});

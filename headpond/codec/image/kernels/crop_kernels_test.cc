@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <set>
 
 #include "headpond/codec/image/kernels/flip_kernels.h"
@@ -185,6 +186,8 @@ TEST(RandomResizedCrop, FallsBackToTheMiddle) {
 TEST(CropKernels, TitlesNameWhatIsNotTheDefault) {
   EXPECT_EQ(crop(1, -2, {3, 4})->facts().title, "crop(1, -2, [3,4])");
   EXPECT_EQ(center_crop(224)->facts().title, "center_crop(224)");
+  EXPECT_EQ(center_crop(224, {.min_area = 4, .mask_fill = 255})->facts().title,
+            "center_crop(224, min_area=4, mask_fill=255)");
   EXPECT_EQ(pad({4})->facts().title, "pad(4)");
   EXPECT_EQ(pad({4, 2}, {.fill = {1.5}, .mode = PadMode::reflect})->facts().title,
             "pad([4,2], fill=[1.5], mode=reflect)");
@@ -200,6 +203,7 @@ TEST(CropKernels, RefuseOptionsOutOfRange) {
   EXPECT_THAT(refusal([] { crop(int64_t{1} << 40, 0, 1); }), HasSubstr("y 1099511627776: it must be -1048576"));
   EXPECT_THAT(refusal([] { crop(0, int64_t{-1} << 40, 1); }), HasSubstr("x -1099511627776"));
   EXPECT_THAT(refusal([] { center_crop(-1); }), HasSubstr("size -1"));
+  EXPECT_THAT(refusal([] { center_crop(1, {.mask_fill = NAN}); }), HasSubstr("mask_fill"));
   EXPECT_THAT(refusal([] { pad({}); }), HasSubstr("padding of 0 numbers"));
   EXPECT_THAT(refusal([] { pad({1, 2, 3}); }), HasSubstr("padding of 3 numbers"));
   EXPECT_THAT(refusal([] { pad({-1}); }), HasSubstr("padding -1"));

@@ -92,6 +92,10 @@ TEST(RoleMoves, AMaskIsPaddedByItsOwnFill) {
   const RandomCropOptions both_sides = {.pad_if_needed = true, .mask_fill = 255};
   const auto cropped = moved(random_crop({4, 8}, both_sides), kBlank, FieldRole::mask, classes);
   EXPECT_THAT(row(*cropped), testing::Contains(255));
+  const auto centered = moved(center_crop({4, 8}, {.mask_fill = 255}), kBlank, FieldRole::mask, classes);
+  EXPECT_THAT(row(*centered), ElementsAre(255, 3, 3, 3, 3, 3, 3, 255));
+  const auto outside = moved(crop(0, -1, {4, 3}, {.mask_fill = -1}), kBlank, FieldRole::mask, classes);
+  EXPECT_THAT(row(*outside), ElementsAre(-1, 3, 3));
   const std::vector<KernelRef> chain = {pad({1, 0, 2, 0}, {.mask_fill = 255}), random_horizontal_flip(1)};
   const auto flipped = run_kernels(chain, {kBlank, classes}, {.roles = {FieldRole::image, FieldRole::mask}});
   EXPECT_THAT(row(*flipped), ElementsAre(255, 255, 3, 3, 3, 3, 3, 3, 255));
