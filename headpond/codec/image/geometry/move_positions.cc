@@ -2,6 +2,7 @@
 #include "headpond/codec/image/geometry/move_positions.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -63,9 +64,20 @@ Result<Tensor> move_points(const Tensor& points, const ImageMap& map) try {
   return fail(current_exception_error());
 }
 
+Result<void> check_corners(std::span<const float> boxes) {
+  for (size_t i = 0; i + 3 < boxes.size(); i += 4) {
+    const std::span<const float> box = boxes.subspan(i, 4);
+    if (!(box[2] < box[0]) && !(box[3] < box[1])) continue;
+    return fail(ErrorKind::InvalidArgument, fmt::format("boxes, row {}: [{}]: left, top, right, bottom were expected",
+                                                        i / 4, fmt::join(box, ", ")));
+  }
+  return {};
+}
+
 Result<MovedBoxes> move_boxes(const Tensor& boxes, const ImageMap& map, double min_area) try {
   HEADPOND_TRY(check_position_rows(boxes, "boxes", 4));
   const auto in = boxes.as<float>();
+  HEADPOND_TRY(check_corners(in));
   const auto width = static_cast<double>(map.width), height = static_cast<double>(map.height);
   std::vector<float> left_over;
   MovedBoxes moved;

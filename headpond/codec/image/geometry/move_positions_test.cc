@@ -61,6 +61,15 @@ TEST(MoveBoxes, DropsBoxesThatAreNoNumbers) {
   EXPECT_THAT(moved->rows, ElementsAre(2));
 }
 
+TEST(MoveBoxes, RefusesCornersInAnotherOrder) {
+  const ImageMap same = affine_map(9, 9, {});
+  EXPECT_EQ(move_boxes(boxes_of({1, 1, 3, 3, 5, 4, 2, 6}), same, 0).error().message(),
+            "boxes, row 1: [5, 4, 2, 6]: left, top, right, bottom were expected");
+  EXPECT_FALSE(move_boxes(boxes_of({1, 4, 3, 3}), same, 0));
+  EXPECT_FALSE(move_boxes(boxes_of({8, 8, 2, 2}), same, 0)) << "both, so that the area is not negative";
+  EXPECT_TRUE(move_boxes(boxes_of({2, 2, 2, 2}), same, 0));
+}
+
 TEST(MoveBoxes, TakesTheWholeResultForABoxOnTheHorizon) {
   const Corners start = {XY{0, 0}, XY{10, 0}, XY{10, 10}, XY{0, 10}};
   const Corners end = {XY{4, 0}, XY{6, 0}, XY{10, 10}, XY{0, 10}};

@@ -112,6 +112,7 @@ Result<void> move_boxes(const Geometry& geometry, KernelCall& call, size_t i, st
     return refuse_field(FieldRole::boxes, boxes, "float32 [n,4]");
   }
   const auto from = boxes.as<float>();
+  HEADPOND_TRY(check_corners(from));
   std::vector<Box> all;
   kept.clear();
   for (size_t k = 0; k < from.size(); k += 4) {

@@ -54,6 +54,13 @@ TEST(RoleMoves, SmallBoxesAreDroppedWithTheirLabels) {
   }
 }
 
+TEST(RoleMoves, BoxesOfAnotherFormatAreRefused) {
+  for (const KernelRef& kernel : {crop(0, 0, {4, 6}), random_horizontal_flip(1), resize({8, 3}), pad({1})}) {
+    const Tensor boxes = Tensor::from(std::vector<float>{0, 0, 1, 1, 3, 2, 2, 1}, {2, 4});  // The last has its size.
+    EXPECT_THAT(moved(kernel, kBlank, FieldRole::boxes, boxes).error().message(), HasSubstr("row 1: [3, 2, 2, 1]"));
+  }
+}
+
 TEST(RoleMoves, PointsMayLeaveTheImage) {
   const Tensor points = Tensor::from(std::vector<float>{0.5F, 0.5F, 5.5F, 3.5F}, {2, 2});
   const auto made = moved(crop(1, 2, {2, 3}), kBlank, FieldRole::points, points);
