@@ -488,6 +488,7 @@ TEST(LoaderDiagnose, HasNoReasonForAShortRun) {
   EXPECT_EQ(verdict.code, ReasonCode::none);
   ASSERT_EQ(verdict.findings.size(), 1U);
   EXPECT_NE(verdict.findings[0].find("too little was seen"), std::string::npos);
+  EXPECT_TRUE(verdict.to_string().starts_with("none: too little was seen")) << verdict;
 }
 
 TEST(LoaderDiagnose, MayBeAskedByAnotherThread) {

@@ -127,6 +127,7 @@ TEST(QueueVerdict, TooFewCallsGiveNoReason) {
   const Verdict none = verdict(stats(64), kHeldBack, few);
   EXPECT_EQ(none.code, ReasonCode::none);
   EXPECT_THAT(none.findings, testing::ElementsAre(testing::HasSubstr("too little was seen")));
+  EXPECT_THAT(none.to_string(), testing::StartsWith("none: too little was seen"));
 }
 
 TEST(QueueVerdict, NamesTheQueue) {

@@ -24,6 +24,18 @@ std::string text_of(const Change& change) {
   return text + fmt::format(": {:.2f} times as fast ({:.2f} to {:.2f})", change.gain, change.low, change.high);
 }
 
+// Where too little was seen for a reason, that is the first finding.
+bool saw_too_little(const Verdict& verdict) {
+  return verdict.code == ReasonCode::none && !verdict.findings.empty() &&
+         verdict.findings[0].starts_with("too little was seen");
+}
+
+std::string title_of(const Verdict& verdict) {
+  if (saw_too_little(verdict)) return fmt::format("{}: {}", to_string(verdict.code), verdict.findings[0]);
+  return fmt::format("{}: {}{}", to_string(verdict.code), internal::in_words(verdict.code),
+                     verdict.code == ReasonCode::none ? "" : sureness(verdict.confidence));
+}
+
 }  // namespace
 
 namespace internal {
@@ -116,9 +128,7 @@ std::string Evidence::limit() const {
 }
 
 std::string Verdict::to_string() const {
-  const std::string_view words = internal::in_words(code);
-  std::vector<std::string> lines = {
-      fmt::format("{}: {}{}", headpond::to_string(code), words, code == ReasonCode::none ? "" : sureness(confidence))};
+  std::vector<std::string> lines = {title_of(*this)};
   lines.push_back(fmt::format(
       "waiting: {:.1f} % of the time after the start (of all time: start {:.1f} %, epochs {:.1f} %, bursts {:.1f} %, "
       "sustained {:.1f} %)",
@@ -132,7 +142,8 @@ std::string Verdict::to_string() const {
     lines.push_back(fmt::format("{}: {}{}{}", evidence[i].figure, shown, limit.empty() ? "" : ", ", limit));
   }
   const size_t told = std::min(changes.size(), kMostChanges);
-  for (size_t i = 0; i < findings.size() && lines.size() + told < kMostLines; ++i) lines.push_back(findings[i]);
+  for (size_t i = saw_too_little(*this) ? 1 : 0; i < findings.size() && lines.size() + told < kMostLines; ++i)
+    lines.push_back(findings[i]);
   for (size_t i = 0; i < told; ++i) lines.push_back("change: " + text_of(changes[i]));
   return fmt::format("{}\n", fmt::join(lines, "\n  "));
 }

@@ -48,6 +48,16 @@ TEST(Verdict, OfNoReasonNobodyIsSure) {
   EXPECT_THAT(text, HasSubstr("  the first finding\n  the second one\n"));
 }
 
+TEST(Verdict, BeginsWithThatTooLittleWasSeen) {
+  Verdict none;
+  none.findings = {"too little was seen: 3 steps in 0.1 s after the start; 20 steps and 2 s are needed", "another"};
+  const std::string text = none.to_string();
+  EXPECT_TRUE(text.starts_with("none: too little was seen: 3 steps in 0.1 s")) << text;
+  EXPECT_THAT(text, Not(HasSubstr("no reason found")));
+  EXPECT_EQ(text.find("too little"), text.rfind("too little")) << "once:\n" << text;
+  EXPECT_THAT(text, HasSubstr("\n  another\n"));
+}
+
 TEST(Verdict, SaysOnWhichSideOfItsThresholdAFigureIs) {
   Verdict verdict{.code = ReasonCode::machine_busy};
   verdict.evidence = {{"others", 0.34, 0.1}, {"idle", 0.01, 0.05}};
