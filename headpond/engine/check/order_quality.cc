@@ -43,6 +43,7 @@ class Counting final : public Iterator {
     return Got::value;
   }
   void visit_state(StateVisitor& visitor) override { visitor.number_within(next_, 0, count_); }
+  int64_t read() const { return next_; }
 
  private:
   const int64_t count_;
@@ -52,10 +53,17 @@ class Counting final : public Iterator {
 class CountingFeed final : public Feed {
  public:
   explicit CountingFeed(int64_t count) : count_(count) {}
-  std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return std::make_unique<Counting>(count_); }
+  std::unique_ptr<Iterator> open(const Node&, const Binding&) override {
+    auto input = std::make_unique<Counting>(count_);
+    input_ = input.get();
+    return input;
+  }
+  /// By the iterator that was opened last, which lives.
+  int64_t read() const { return input_->read(); }
 
  private:
   const int64_t count_;
+  const Counting* input_ = nullptr;
 };
 
 // Of a window that moves over a stream, so far that its begin and its end count for little. One that is too large to
@@ -130,6 +138,14 @@ OrderQuality quality_of(const std::function<int64_t(int64_t)>& source, int64_t c
   quality.reach = 3 * quality.displacement / static_cast<double>(count);
   quality.mix = even > 0 ? spread / even : 1;
   return quality;
+}
+
+int64_t read_by_order(const Node& node, uint64_t seed, int64_t given) {
+  CountingFeed feed(kEndless);
+  const auto numbers = node.iterate({.seed = seed, .epoch = 0}, feed);
+  Context context;
+  for (Element element; given > 0 && numbers->next(context, element) == Got::value; element = {}) --given;
+  return feed.read();
 }
 
 std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch, int64_t rows) {

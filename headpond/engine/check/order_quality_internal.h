@@ -21,4 +21,8 @@ OrderQuality quality_of(const std::function<int64_t(int64_t position)>& source, 
 /// >= 1, rows >= 1.
 std::optional<OrderQuality> quality_of(const Node& node, uint64_t seed, int64_t batch, int64_t rows = 1);
 
+/// How many elements the order of a stream, a shuffle, has read from its input when it has given so many. REQUIRES: its
+/// input does not end before.
+int64_t read_by_order(const Node& node, uint64_t seed, int64_t given);
+
 }  // namespace headpond::internal

@@ -11,6 +11,7 @@
 #include "headpond/dataset/bases/pointwise.h"
 #include "headpond/dataset/dataset.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/check/tried_internal.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/counts/thread_usage_internal.h"
@@ -25,8 +26,7 @@ constexpr size_t kMostErrors = 8;
 // Operators on single elements above and below the window of a stream, and what they read.
 struct Chain {
   std::vector<const Pointwise*> above = {}, below = {};
-  const Node* order = nullptr;
-  Node::Ref base = {};
+  Node::Ref order = {}, base = {};
 };
 
 Chain chain_of(const Node::Ref& node) {
@@ -38,7 +38,7 @@ Chain chain_of(const Node::Ref& node) {
       auto& points = chain.order == nullptr ? chain.above : chain.below;
       points.insert(points.begin(), point);
     } else if (is_shuffle && chain.order == nullptr) {
-      chain.order = &at;
+      chain.order = chain.base;
     } else if (at.facts().role != Role::hint) {
       break;
     }
@@ -149,7 +149,10 @@ class Stream {
  public:
   Stream(const Node::Ref& node, uint64_t seed, int64_t rows)
       : chain_(chain_of(node)), seed_(seed), sequence_(Dataset(chain_.base), {.seed = seed}), copies_(rows) {
-    if (chain_.order != nullptr) tried_.window = chain_.order->facts().holds / 2;
+    if (chain_.order == nullptr) return;
+    tried_.window = chain_.order->facts().holds / 2;
+    tried_.order = chain_.order;
+    tried_.seed = seed;
   }
 
   Tried first(int64_t count) {
@@ -245,13 +248,21 @@ double read_for(double given, int64_t window) {
   return given < held ? 2 * std::sqrt(held * given) : given + held;
 }
 
+// The first elements that are given depend on a few draws, so the run's own ones count.
+double Tried::read_by_window(double given) const {
+  constexpr double kMostRead = 200'000;
+  if (order == nullptr) return given;
+  const double about = read_for(given, window);
+  return about > kMostRead ? about : static_cast<double>(read_by_order(*order, seed, std::llround(std::ceil(given))));
+}
+
 double Tried::seconds_for(int64_t count, const Workers& workers) const {
   const double tries = static_cast<double>(asked), passed = std::max(tries - static_cast<double>(holes), 1.0);
   const auto wanted = static_cast<double>(count);
   const double below = std::max(tries - static_cast<double>(holes_below), 1.0);  // Reach the window.
   const double given = wanted * below / passed;                                  // By the window.
   const double all = is_all ? tries : std::numeric_limits<double>::infinity();
-  const double read = std::min((window > 0 ? read_for(given, window) : given) * tries / below, all);
+  const double read = std::min(read_by_window(given) * tries / below, all);
   const double above_ns = (ns - below_ns) * wanted / passed;
   return 1e-9 * std::max(source_ns / tries * read, on_threads_ns(below_ns / tries * read + above_ns, workers));
 }

@@ -28,6 +28,8 @@ struct Tried {
   double below_ns = 0;      ///< - what is below the window of a stream, if there is one;
   double source_ns = 0;     ///< - a source that gives one element after the other, so on one thread.
   int64_t window = 0;       ///< Of a shuffle of a stream; 0: there is none.
+  Node::Ref order = {};     ///< That shuffle,
+  uint64_t seed = 0;        ///< and the seed of the first epoch.
   double copy_ns = 0;       ///< To copy `copied` of them, which are large, into memory that nobody has used before.
   int64_t copied = 0;
   int64_t largest = 0;      ///< Memory of an element.
@@ -53,6 +55,7 @@ struct Tried {
 
  private:
   double on_threads_ns(double work_ns, const Workers& workers) const;
+  double read_by_window(double given) const;
 };
 
 /// At most `count` elements: of positions one of each of `count` equal parts of the epoch, the same in each call; else
@@ -63,7 +66,7 @@ Tried try_elements(const Node::Ref& node, uint64_t seed, int64_t count, int64_t 
 /// Between elements: throws Exception(Cancelled) if the thread's InterruptLook says so.
 void stop_if_interrupted();
 
-/// How many elements a shuffle of a stream has read, about, when it has given so many.
+/// How many elements a shuffle of a stream has read, on average, when it has given so many.
 double read_for(double given, int64_t window);
 
 }  // namespace headpond::internal

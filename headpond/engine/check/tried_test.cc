@@ -8,6 +8,7 @@
 
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/engine/check/order_quality_internal.h"
 #include "headpond/engine/check/tried_internal.h"
 
 namespace headpond::internal {
@@ -58,6 +59,24 @@ TEST(ReadFor, IsAboutWhatAShuffleOfAStreamReads) {
   }
 }
 
+TEST(ReadByOrder, IsWhatAShuffleOfAStreamReads) {
+  constexpr int64_t kWindow = 5000;
+  for (const uint64_t seed : {0, 4, 5, 7}) {
+    int64_t calls = 0;
+    const Dataset shuffled = counting(calls) | shuffle({.window = kWindow});
+    Sequence sequence(shuffled, {.seed = seed});
+    for (int i = 0; i < 32; ++i) ASSERT_TRUE(sequence.next());
+    const int64_t read = calls;
+    EXPECT_EQ(read_by_order(*shuffled.node(), seed, 32), read) << seed;
+    const Tried tried = try_elements(shuffled.node(), seed, 64);
+    const double above_ns = (tried.ns - tried.below_ns) / 64, below_ns = tried.below_ns / 64;
+    EXPECT_NEAR(tried.seconds_for(32, {.threads = 1}), 1e-9 * (below_ns * static_cast<double>(read) + above_ns * 32),
+                1e-9);
+  }
+  int64_t calls = 0;
+  EXPECT_EQ(read_by_order(*(counting(calls) | shuffle({.window = 3})).node(), 0, 0), 0);
+}
+
 TEST(Tried, OfAShuffledStreamNoMoreIsReadThanAsked) {
   int64_t calls = 0;
   const Tried tried = try_elements((counting(calls) | shuffle({.window = 1000})).node(), 0, 64);
@@ -95,7 +114,9 @@ TEST(Tried, AWindowIsFilledFromBelowOnly) {
   const Tried tried = try_elements(dataset.node(), 0, 20);
   EXPECT_EQ(mapped, 20);
   const double each = tried.below_ns / 20 * 1e-9, above = (tried.ns - tried.below_ns) / 20 * 1e-9;
-  EXPECT_THAT(tried.seconds_for(100, {.threads = 1}), DoubleNear(400 * each + 100 * above, 1e-9));
+  const auto read = static_cast<double>(read_by_order(*tried.order, 0, 100));
+  EXPECT_NEAR(read, 400, 60);
+  EXPECT_THAT(tried.seconds_for(100, {.threads = 1}), DoubleNear(read * each + 100 * above, 1e-9));
 }
 
 TEST(Tried, ASourceThatGivesOneAfterTheOtherHasOneThreadAlsoBelowAPartOfIt) {
@@ -116,10 +137,13 @@ TEST(Tried, AboveAWindowAFilterAsksItForMore) {
   EXPECT_EQ(tried.holes, 45);
   EXPECT_EQ(tried.holes_below, 0);
   const double each = tried.source_ns / 50 * 1e-9;
-  EXPECT_NEAR(tried.seconds_for(40, {.threads = 1}) / (read_for(400, 1000) * each), 1, 0.1);
+  const auto read = [](const Tried& of, int64_t given) {
+    return static_cast<double>(read_by_order(*of.order, 0, given));
+  };
+  EXPECT_NEAR(tried.seconds_for(40, {.threads = 1}) / (read(tried, 400) * each), 1, 0.1);
   const Tried below = try_elements((counting(calls, 1000) | few | shuffle({.window = 1000})).node(), 0, 50);
   EXPECT_EQ(below.holes_below, 45);
-  EXPECT_NEAR(below.seconds_for(40, {.threads = 1}) / (10 * read_for(40, 1000) * below.source_ns / 50 * 1e-9), 1, 0.1);
+  EXPECT_NEAR(below.seconds_for(40, {.threads = 1}) / (10 * read(below, 40) * below.source_ns / 50 * 1e-9), 1, 0.1);
 }
 
 TEST(Tried, NobodyReadsMoreThanThereIs) {
