@@ -230,7 +230,8 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
   if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
-  if (costs_.rows_wait_and_lock() && host_.locking.is_reached()) return nullptr;
+  if (costs_.rows_wait_and_lock() ? host_.locking.is_reached() : costs_.rows_wait() && !account_.may_wait_at_once())
+    return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {

@@ -4,6 +4,15 @@
 
 namespace headpond::internal {
 
+// The program waits, and why it does is not known.
+bool StageAccount::is_trial_due() const {
+  constexpr int64_t kLeastSteps = 8;
+  constexpr double kLeastShare = 0.2;
+  const StepAccount& steps = consumer_.steps;
+  const double call_ns = steps.counted_call_ns(), all_ns = call_ns + steps.counted_work_ns();
+  return steps.counted() >= kLeastSteps && call_ns > kLeastShare * all_ns && !counters_.crowding.exponent();
+}
+
 void StageAccount::end_idle_time() {
   const int64_t idle_ns = now_ns() - std::exchange(idle_since_, 0);
   counters_.add_idle(idle_ns, idle_for_ == Room::no_memory ? counters_.refused_ns : counters_.full_ns);

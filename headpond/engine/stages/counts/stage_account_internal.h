@@ -50,6 +50,8 @@ class StageAccount {
     task.asks_queue = task.asks_queue || (task.is_measured && meter.is_queue_due());
     if (idle_since_ != 0) end_idle_time();
   }
+  /// Whether tasks that wait may be as many as before: fewer of them run in a CrowdingTrial.
+  bool may_wait_at_once() const HEADPOND_REQUIRES(engine_state) { return counters_.trial.may_begin(inside_); }
   /// Returns true iff no other task of this buffer runs.
   bool task_ended(const Task& task, const TaskRun& run) HEADPOND_REQUIRES(engine_state) {
     TaskMeter& meter = meter_of(task);
@@ -58,6 +60,8 @@ class StageAccount {
     counters_.read_bytes += run.read_bytes;
     if (!task.opens_item && run.elapsed_ns > kLongEnoughToCompareNs) {
       counters_.crowding.add(run.ended_ns - run.elapsed_ns, run.ended_ns, inside_, task.count);
+      if (counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due())
+        counters_.trial.begin(inside_, run.ended_ns);
     } else if (inside_ == 1) {
       counters_.crowding.none_left(run.ended_ns);
     }
@@ -123,6 +127,7 @@ class StageAccount {
     ready_bytes_ += more;
     counters_.ready_bytes += more;
   }
+  bool is_trial_due() const HEADPOND_REQUIRES(engine_state);
   void end_idle_time() HEADPOND_REQUIRES(engine_state);
   void end_starved_time(int64_t now) HEADPOND_REQUIRES(engine_state);
 

@@ -13,6 +13,7 @@
 #include "headpond/base/math/log_histogram.h"
 #include "headpond/engine/loader_stats.h"
 #include "headpond/engine/stages/counts/crowding_internal.h"
+#include "headpond/engine/stages/counts/crowding_trial_internal.h"
 
 namespace headpond::internal {
 
@@ -108,6 +109,7 @@ class Recent {
 struct StageCounters {
   TaskMeter open, make;
   Crowding crowding;           // Of calls that make elements.
+  CrowdingTrial trial;         // The same.
   Recent<float, 512> item_ns;  // As StageStats::unit_ns, of each item.
   int64_t elements = 0, takes = 0, late = 0;
   double starved_ns = 0, full_ns = 0, refused_ns = 0;

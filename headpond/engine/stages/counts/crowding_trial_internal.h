@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Fewer calls at once for a while, so that Crowding sees what they take then.
+#pragma once
+
+#include <cstdint>
+
+#include "headpond/base/clock.h"
+
+namespace headpond::internal {
+
+/// Where as many calls wait at once all the time, Crowding cannot tell a server that answers each of them after the
+/// same time from a limit that they share. Then a quarter of them runs for some time, once. If they share something,
+/// that delays nobody; else it costs the time of about six calls, one after the other.
+///
+/// Calls that wait for each other may not return before more of them run, so the trial ends after kLongestNs as well.
+class CrowdingTrial {
+ public:
+  static constexpr int64_t kLeastInside = 16, kLongestNs = 2'000'000'000;
+
+  /// Whether a call may begin beside `inside` others.
+  bool may_begin(int64_t inside) const { return limit_ == 0 || inside < limit_ || now_ns() >= until_ns_; }
+  /// One of `inside` calls has ended. Returns true, seldom, iff a trial may begin.
+  bool call_ended(int64_t inside, int64_t ended_ns) {
+    if (limit_ > 0) {
+      if (--left_ <= 0 || ended_ns >= until_ns_) limit_ = 0;
+      return false;
+    }
+    if (is_over_ || inside < kLeastInside || ++calls_ < kBefore * inside) return false;
+    calls_ = 0;
+    return true;
+  }
+  void begin(int64_t inside, int64_t now_ns) {
+    is_over_ = true;
+    limit_ = inside / kPart;
+    left_ = inside - limit_ + kCalls * limit_;  // Those that run already end first.
+    until_ns_ = now_ns + kLongestNs;
+  }
+
+ private:
+  static constexpr int64_t kPart = 4, kBefore = 2, kCalls = 6;  // Crowding compares what two calls of each take.
+
+  int64_t limit_ = 0;  // 0: there is no trial.
+  int64_t left_ = 0, until_ns_ = 0;
+  int64_t calls_ = 0;  // Since one might have begun.
+  bool is_over_ = false;
+};
+
+}  // namespace headpond::internal

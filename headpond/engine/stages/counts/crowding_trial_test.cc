@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "headpond/engine/stages/counts/crowding_internal.h"
+#include "headpond/engine/stages/counts/crowding_trial_internal.h"
+#include "headpond/engine/testing/engine_test_internal.h"
+
+namespace headpond::internal {
+namespace {
+
+constexpr int64_t kAtOnce = 64, kAQuarter = kAtOnce / 4;
+
+// Calls that run as soon as they may; a stage that always has more of them.
+class TrialCalls {
+ public:
+  // So many calls end, each `each_ns` after the one before if they share something, else they take `alone_ns`.
+  void run(int calls, int64_t each_ns, int64_t alone_ns) {
+    for (int i = 0; i < calls; ++i) {
+      while (inside_ < kAtOnce && trial_.may_begin(inside_)) ++inside_;
+      fewest_ = std::min(fewest_, inside_);
+      const int64_t took_ns = each_ns > 0 ? each_ns * inside_ : alone_ns;
+      now_ns_ += took_ns / inside_;
+      crowding_.add(now_ns_ - took_ns, now_ns_, inside_, 1);
+      const bool may = trial_.call_ended(inside_, now_ns_);
+      asked_ += may ? 1 : 0;
+      if (may && is_due_ && !crowding_.exponent()) trial_.begin(inside_, now_ns_);
+      --inside_;
+    }
+  }
+  bool is_due_ = true;
+  int64_t fewest_ = kAtOnce, asked_ = 0;
+  std::optional<double> exponent() const { return crowding_.exponent(); }
+
+ private:
+  int64_t now_ns_ = now_ns(), inside_ = 0;
+  Crowding crowding_;
+  CrowdingTrial trial_;
+};
+
+TEST(CrowdingTrial, TellsASharedLimitFromServersOfTheirOwn) {
+  TrialCalls shared, apart;
+  shared.run(1000, 100'000, 0);
+  apart.run(1000, 0, 6'400'000);
+  EXPECT_NEAR(shared.exponent().value_or(-1), 1, 0.1);
+  EXPECT_NEAR(apart.exponent().value_or(-1), 0, 0.1);
+  EXPECT_EQ(shared.fewest_, kAQuarter);
+}
+
+TEST(CrowdingTrial, WithoutItNothingIsKnown) {
+  TrialCalls callers;
+  callers.is_due_ = false;
+  callers.run(10'000, 100'000, 0);
+  EXPECT_FALSE(callers.exponent());
+  EXPECT_EQ(callers.fewest_, kAtOnce);
+  EXPECT_LE(callers.asked_, 10'000 / kAtOnce) << "it is asked seldom";
+}
+
+TEST(CrowdingTrial, TakesPlaceOnce) {
+  TrialCalls callers;
+  callers.run(2000, 0, 6'400'000);
+  EXPECT_EQ(callers.fewest_, kAQuarter);
+  callers.fewest_ = kAtOnce;
+  callers.run(10'000, 0, 6'400'000);
+  EXPECT_EQ(callers.fewest_, kAtOnce);
+}
+
+TEST(CrowdingTrial, EndsAfterATimeInWhichNoneReturns) {
+  const auto begun_at = [](int64_t ns) {
+    CrowdingTrial trial;
+    trial.begin(kAtOnce, ns);
+    return trial;
+  };
+  EXPECT_FALSE(begun_at(now_ns()).may_begin(kAQuarter));
+  EXPECT_TRUE(begun_at(now_ns()).may_begin(kAQuarter - 1));
+  EXPECT_TRUE(begun_at(now_ns() - CrowdingTrial::kLongestNs).may_begin(kAQuarter));
+}
+
+TEST(CrowdingTrial, FewCallsHaveNone) {
+  CrowdingTrial trial;
+  const auto trials = [&trial](int64_t inside) {
+    int64_t all = 0;
+    for (int i = 0; i < 1000; ++i) all += trial.call_ended(inside, now_ns()) ? 1 : 0;
+    return all;
+  };
+  EXPECT_EQ(trials(CrowdingTrial::kLeastInside - 1), 0);
+  EXPECT_GT(trials(CrowdingTrial::kLeastInside), 0) << "control";
+}
+
+// Calls of a function: how many run, and of how many a quarter or less ran beside them when they ended, after all had
+// run.
+struct CountedCalls {
+  std::atomic<int64_t> now = 0, most = 0, beside_few = 0;
+
+  void run(int64_t ms) {
+    if (++now == kAtOnce) most = kAtOnce;
+    pause_ms(ms);
+    if (now-- <= kAQuarter && most == kAtOnce) ++beside_few;
+  }
+};
+
+TEST(CrowdingTrial, IsMadeWhileTheProgramWaits) {
+  const auto beside_few = [] {
+    const auto calls = std::make_shared<CountedCalls>();
+    const auto waits = [calls](int64_t x) {
+      calls->run(10);
+      return x;
+    };
+    Loader loader(range(1 << 30) | map(waits, {.blocking = true}) | batch(32), {.threads = 1, .io_threads = kAtOnce});
+    for (int i = 0; i < 120; ++i) EXPECT_TRUE(loader.next());
+    return calls->beside_few.load();
+  };
+  EXPECT_TRUE(is_so_in_one_run([&] { return beside_few() >= 4 * kAQuarter; }));
+}
+
+// None returns before 20 of them run, which is more than run in a trial.
+TEST(CrowdingTrial, FunctionsThatWaitForEachOtherReturn) {
+  constexpr int64_t kTogether = 20, kRows = 6000;
+  struct Meeting {
+    std::mutex mu;
+    int64_t here = 0, met = 0;
+  };
+  const auto meeting = std::make_shared<Meeting>();
+  const auto meet = [meeting](int64_t x) {
+    std::unique_lock lock(meeting->mu);
+    const int64_t mine = meeting->here++ / kTogether;
+    if (meeting->here % kTogether == 0) ++meeting->met;
+    while (meeting->met <= mine) {
+      lock.unlock();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      lock.lock();
+    }
+    return x;
+  };
+  Loader loader(range(kRows) | map(meet, {.blocking = true}) | batch(kTogether), {.threads = 1, .io_threads = kAtOnce});
+  EXPECT_EQ(rest_of(loader).size(), static_cast<size_t>(kRows / kTogether));
+}
+
+}  // namespace
+}  // namespace headpond::internal
