@@ -40,6 +40,8 @@ Holds latency_bound(const Question& q);
 Holds cpu_bound(const Question& q);
 Holds processors_used_up(const Question& q);
 Holds computes_and_waits(const Question& q);
+Holds single_file_mostly(const Question& q);
+Holds serial_stage_mostly(const Question& q);
 
 // ---- if no other holds (run_rules.cc)
 

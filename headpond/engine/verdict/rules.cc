@@ -29,6 +29,8 @@ constexpr std::array kRules = {Rule{ReasonCode::stalled, Sureness::stated, rule:
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, rule::processors_used_up},
                                Rule{ReasonCode::user_lock, Sureness::by_model, rule::user_lock_in_part},
                                Rule{ReasonCode::cpu_bound, Sureness::by_model, rule::computes_and_waits},
+                               Rule{ReasonCode::single_file, Sureness::by_model, rule::single_file_mostly},
+                               Rule{ReasonCode::serial_stage, Sureness::by_model, rule::serial_stage_mostly},
                                Rule{ReasonCode::none, Sureness::stated, rule::nothing_in_particular}};
 
 }  // namespace

@@ -118,29 +118,38 @@ double serial_of_others(const Question& q) {
   return own >= q.model.serial ? q.model.next_serial : q.model.serial;
 }
 
-std::optional<double> serial_busy(const Question& q) {
+double serial_share(const Question& q) { return share(q.limiting->totals.open.wall_ns, q.figures.time_ns); }
+
+std::optional<Evidence> is_busy(const Question& q) {
   constexpr double kBusy = 0.9;
-  if (q.limiting == nullptr) return std::nullopt;
-  const double busy = share(q.limiting->totals.open.wall_ns, q.figures.time_ns);
-  return busy > kBusy ? std::optional(busy) : std::nullopt;
+  if (q.limiting == nullptr || serial_share(q) <= kBusy) return std::nullopt;
+  return Evidence{"share of the time in which its one thread works", serial_share(q), kBusy};
 }
 
-}  // namespace
+// It has room and memory for more, and nothing takes longer: what is left of the time goes into handing over, or into
+// the stage that takes its elements.
+std::optional<Evidence> is_mostly_busy(const Question& q) {
+  constexpr double kBusy = 0.6, kIdle = 0.15;
+  if (q.limiting == nullptr || serial_share(q) <= kBusy) return std::nullopt;
+  const StageTotals& totals = q.limiting->totals;
+  if (share(totals.full_ns + totals.refused_ns, q.figures.time_ns) > kIdle) return std::nullopt;
+  Model others = q.model;
+  others.serial = 0;
+  const double own = seconds(q.figures.per_step(totals.open.cpu_ns + totals.open.blocked_ns));
+  if (own < q.model.serial || own * others.rate() < 1) return std::nullopt;
+  return Evidence{"share of the time in which its one thread works", serial_share(q), kBusy};
+}
 
-Holds single_file(const Question& q) {
-  const auto busy = serial_busy(q);
-  if (!busy || !q.limiting->has_one_file) return std::nullopt;
+Finding write_more_files(const Question& q, Evidence busy) {
   const double needed = share(q.model.serial, std::max(q.model.program, 1e-9));
   const int shards = static_cast<int>(std::clamp(std::ceil(needed), 2.0, 64.0));
-  return Finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}, {"files", 1, 0}},
-                 .changes = {change(q, fmt::format("write the data into {} files (headpond convert)", shards), "shards",
-                                    fmt::format("{}", shards),
-                                    [&](Model& m) { m.serial = std::max(m.serial / shards, serial_of_others(q)); })}};
+  return {.evidence = {std::move(busy), {"files", 1, 0}},
+          .changes = {change(q, fmt::format("write the data into {} files (headpond convert)", shards), "shards",
+                             fmt::format("{}", shards),
+                             [&](Model& m) { m.serial = std::max(m.serial / shards, serial_of_others(q)); })}};
 }
 
-Holds serial_stage(const Question& q) {
-  const auto busy = serial_busy(q);
-  if (!busy) return std::nullopt;
+Finding move_the_work(const Question& q, Evidence busy) {
   const TaskTimes& open = q.limiting->totals.open;
   const bool is_python = open.lock_ns > 0;  // To take the interpreter's lock takes a little time in any case.
   const char* const what = is_python ? "move the work into a map after it: what releases the interpreter's lock gains"
@@ -148,10 +157,35 @@ Holds serial_stage(const Question& q) {
   const auto moved_but = [&](double one_at_a_time) {
     return change(q, what, "", "", [&](Model& m) { m.serial = std::max(serial_of_others(q), one_at_a_time); });
   };
-  Finding finding{.evidence = {{"share of the time in which its one thread works", *busy, 0.9}},
-                  .changes = {moved_but(0)}};
+  Finding finding{.evidence = {std::move(busy)}, .changes = {moved_but(0)}};
   if (is_python) finding.sure_gain = moved_but(seconds(q.figures.per_step(open.cpu_ns))).gain;
   return finding;
+}
+
+}  // namespace
+
+Holds single_file(const Question& q) {
+  auto busy = is_busy(q);
+  if (!busy || !q.limiting->has_one_file) return std::nullopt;
+  return write_more_files(q, *std::move(busy));
+}
+
+Holds serial_stage(const Question& q) {
+  auto busy = is_busy(q);
+  if (!busy) return std::nullopt;
+  return move_the_work(q, *std::move(busy));
+}
+
+Holds single_file_mostly(const Question& q) {
+  auto busy = is_mostly_busy(q);
+  if (!busy || !q.limiting->has_one_file) return std::nullopt;
+  return write_more_files(q, *std::move(busy));
+}
+
+Holds serial_stage_mostly(const Question& q) {
+  auto busy = is_mostly_busy(q);
+  if (!busy) return std::nullopt;
+  return move_the_work(q, *std::move(busy));
 }
 
 Holds slow_batch_function(const Question& q) {

@@ -133,6 +133,25 @@ TEST(StageRules, OneThreadAtATime) {
       << "half of the time it has nothing to do";
 }
 
+// Its thread hands over each element, or works on the stage that takes them, for a quarter of the time.
+TEST(StageRules, OneThreadAtATimeMostly) {
+  Figures figures = serial_run();
+  TaskTimes& open = figures.stages[0].totals.open;
+  open.wall_ns = open.cpu_ns = 400 * 45 * kMsNs;
+  EXPECT_EQ(code_of(figures), ReasonCode::serial_stage);
+  EXPECT_LT(judge(figures).confidence, 0.8);
+  EXPECT_NEAR(judge(figures).changes.at(0).gain, 45.0 / 22.5, 0.01) << "two processors compute it then";
+  EXPECT_EQ(code_of(figures, [](Figures& f) { f.stages[0].has_one_file = true; }), ReasonCode::single_file);
+  const auto is_none = [&](auto alter) { return code_of(figures, alter) == ReasonCode::none; };
+  EXPECT_TRUE(is_none([](Figures& f) { f.stages[0].totals.full_ns = 0.2 * f.time_ns; })) << "it is ahead at times";
+  EXPECT_TRUE(is_none([](Figures& f) {
+    f.stages.push_back(f.stages[0]);
+    f.stages[1].totals.starved_ns = 0;
+    f.stages[1].totals.open.cpu_ns = 400 * 50 * kMsNs;
+  })) << "another part takes longer";
+  EXPECT_TRUE(is_none([](Figures& f) { f.stages[0].totals.open.wall_ns = 400 * 35 * kMsNs; }));
+}
+
 TEST(StageRules, TheNextPartOnOneThreadLimitsWhatAChangeGains) {
   Figures two = serial_run();
   TaskTimes& open = two.stages[0].totals.open;
