@@ -173,7 +173,7 @@ class Dataset(Operators):
         return f"<headpond.Dataset {steps}: {{{text}}}{size}>"
 
     def _repr_html_(self) -> str:
-        return self.explain(format="html")
+        return self._core.explain_fragment()
 
     # It never changes, so that a copy is itself.
 

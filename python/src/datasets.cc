@@ -97,11 +97,13 @@ Dataset built(const std::string& op, nb::handle args, const std::string& name,
   return plan::build_step(call);
 }
 
+plan::ExplainReport report_of(const Dataset& dataset) {
+  const WithoutLock released;
+  return plan::ExplainReport{"", dataset, explain(dataset)};
+}
+
 std::string explained(const Dataset& dataset, const std::string& format, bool analyze, double seconds, uint64_t seed) {
-  plan::ExplainReport report = [&] {
-    const WithoutLock released;
-    return plan::ExplainReport{"", dataset, explain(dataset)};
-  }();
+  plan::ExplainReport report = report_of(dataset);
   if (analyze) {
     report.analysis = value(waiting([&]() -> Result<plan::Analysis> {
       try {
@@ -293,6 +295,9 @@ void add_datasets(nb::module_& module) {
             return to_text(explained(self, format, analyze, seconds, seed));
           },
           nb::sig("def explain(self, format: str, analyze: bool, seconds: float, seed: int) -> str"))
+      .def(
+          "explain_fragment", [](const Dataset& self) { return to_text(plan::explain_fragment(report_of(self))); },
+          nb::sig("def explain_fragment(self) -> str"))
       .def("check", checked, nb::kw_only(), nb::arg("elements"), nb::arg("label"), nb::arg("seed"), nb::arg("threads"),
            nb::arg("memory").none(), nb::arg("run_ahead"));
   add_steps(module);

@@ -24,11 +24,26 @@ DATA = hp.range(64).shuffle().batch(8)
 def test_a_dataset_and_a_loader_show_themselves():
     named = hp.from_tensor_slices({"x": np.zeros((4, 2), np.float32), "y": np.arange(4)}).batch(2)
     assert repr(named).endswith("batch(batch_size=2, drop_remainder=false): {'x': float32[?,2], 'y': int64[?]}, 2 elements>"), repr(named)
-    assert named._repr_html_().startswith("<!DOCTYPE html>")
+    assert "batch(batch_size=2" in named._repr_html_()
     loader = hp.Loader(named)
     assert repr(loader).startswith("<headpond.Loader, before the first batch, of <headpond.Dataset")
     loader.next()
     assert "epoch 0, batch 0" in repr(loader) and "batch 0" in loader._repr_html_()
+
+
+def selectors(page):
+    """What its styles are for."""
+    return [one.strip() for style in re.findall("<style>(.*?)</style>", page, re.S) for rule in style.split("}")[:-1]
+            for one in rule.split("{")[0].split(",")]
+
+
+def test_what_a_notebook_shows_changes_nothing_else_in_it():
+    loader = hp.Loader(DATA)
+    for shown in (DATA._repr_html_(), loader._repr_html_(), hp.show(np.zeros((1, 4, 4), np.uint8))._repr_html_()):
+        assert not re.search("<(!doctype|html|head|body|title)", shown, re.I)
+        assert all(re.match(r"\.headpond[-\w]*", one) for one in selectors(shown))
+    page = DATA.explain(format="html")
+    assert "body" in selectors(page) and re.search("<(title|body)", page), "the control"
 
 
 @pytest.mark.parametrize("format, begins", [("text", "plan"), ("dot", "digraph"), ("mermaid", "flowchart"), ("html", "<!DOCTYPE"), ("json", "{")])

@@ -171,7 +171,7 @@ std::string explain_mermaid(const ExplainReport& report) {
   return text;
 }
 
-std::string explain_html(const ExplainReport& report) {
+std::string explain_fragment(const ExplainReport& report) {
   std::string stages = row("th", {"how", "operators", "why", "at a time"});
   for (const Stage& stage : report.explanation.stages) {
     stages += row("td", {stage.how, stage.what, stage.why, stage.grouping});
@@ -180,14 +180,12 @@ std::string explain_html(const ExplainReport& report) {
   for (const Rewrite& rewrite : report.explanation.rewrites) {
     rewrites += row("td", {rewrite.rule, rewrite.applied ? "yes" : "no", rewrite.reason});
   }
-  const std::string title = html_escaped(report.file);
   return fmt::format(
-             "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
-             "font-family: "
-             "sans-serif; max-width: 60em; margin: 2em auto }} td, th {{ text-align: left; vertical-align: top; "
-             "padding: "
-             "0.3em 1em 0.3em 0 }}</style></head>\n<body>\n<h1>{}</h1>\n<pre>{}</pre>\n",
-             title, title, html_escaped(report.explanation.plan)) +
+             "<div class=\"headpond-plan\">\n<style>.headpond-plan {{ font-family: sans-serif; max-width: 60em }} "
+             ".headpond-plan td, .headpond-plan th {{ text-align: left; vertical-align: top; padding: 0.3em 1em 0.3em "
+             "0 "
+             "}}</style>\n<pre>{}</pre>\n",
+             html_escaped(report.explanation.plan)) +
          fmt::format("<h2>How it is run</h2>\n<table>\n{}</table>\n<h2>Rewrites</h2>\n<table>\n{}</table>\n", stages,
                      rewrites) +
          notes_table("On restore", report.explanation.restore) +
@@ -198,7 +196,16 @@ std::string explain_html(const ExplainReport& report) {
          (report.analysis
               ? fmt::format("<h2>Analysis</h2>\n<pre>{}</pre>\n", html_escaped(analysis_text(*report.analysis)))
               : "") +
-         "</body>\n</html>\n";
+         "</div>\n";
+}
+
+std::string explain_html(const ExplainReport& report) {
+  const std::string title = report.file.empty() ? "Pipeline" : html_escaped(report.file);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head><meta charset=\"utf-8\"><title>{}</title>\n<style>body {{ "
+      "font-family: "
+      "sans-serif; max-width: 60em; margin: 2em auto }}</style></head>\n<body>\n<h1>{}</h1>\n{}</body>\n</html>\n",
+      title, title, explain_fragment(report));
 }
 
 std::string explain_as(const ExplainReport& report, const std::string& format) {

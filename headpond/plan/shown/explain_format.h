@@ -28,6 +28,8 @@ std::string explain_dot(const ExplainReport& report);
 std::string explain_mermaid(const ExplainReport& report);
 /// A page without external resources.
 std::string explain_html(const ExplainReport& report);
+/// What explain_html() has below its title, for a page of someone else's, as a notebook: its style is for itself only.
+std::string explain_fragment(const ExplainReport& report);
 /// "text", "json", "dot", "mermaid" or "html". Throws Exception(InvalidArgument) for another format.
 std::string explain_as(const ExplainReport& report, const std::string& format);
 

@@ -88,6 +88,17 @@ TEST(ExplainFormat, ThePageEscapesTexts) {
   EXPECT_THAT(html, HasSubstr("x &lt; &quot;3&quot;"));
   EXPECT_THAT(html, HasSubstr("<h2>Analysis</h2>"));
   EXPECT_THAT(html, testing::EndsWith("</html>\n"));
+  with.file = "";
+  EXPECT_THAT(explain_html(with), HasSubstr("<h1>Pipeline</h1>"));
+}
+
+TEST(ExplainFormat, AFragmentIsThePageWithoutWhatIsForAWholePage) {
+  const std::string fragment = explain_fragment(report());
+  EXPECT_THAT(fragment, testing::StartsWith("<div class=\"headpond-plan\">\n"));
+  EXPECT_THAT(fragment, testing::EndsWith("</div>\n"));
+  for (const char* whole : {"<html", "<head", "<title", "<body", "body {"})
+    EXPECT_THAT(fragment, Not(HasSubstr(whole)));
+  EXPECT_THAT(explain_html(report()), HasSubstr(fragment));
 }
 
 }  // namespace
