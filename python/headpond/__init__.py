@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from . import _main_interpreter  # noqa: F401, I001
 from . import _core, _log, _values
 from ._core import Permutation, Random, entropy, fill_normal, random_key
-from ._dataset import (
-    Dataset, choose_from_datasets, concatenate, from_generator, from_tensor_slices, from_tensors, idx, interleave, mix, read_plan,
-    sample_from_datasets)
-from ._dataset import range as range  # noqa: A004
-from ._dataset import zip as zip  # noqa: A004
+from ._dataset import Dataset
+from ._joined import choose_from_datasets, concatenate, interleave, mix, sample_from_datasets
+from ._joined import zip as zip  # noqa: A004
 from ._kernels import KERNELS, kernel
 from ._loader import Loader
+from ._memory import from_generator, from_tensor_slices, from_tensors, idx, read_plan
+from ._memory import range as range  # noqa: A004
 from ._sources import SOURCES, source
 from ._steps import Expression, Kernel, Parser, expr
 from ._values import DType, FieldSpec, bf16, boolean, f16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64

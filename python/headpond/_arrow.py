@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import _core
-from ._dataset import Dataset, from_tensor_slices, range
+from ._dataset import Dataset
+from ._memory import from_tensor_slices, range
 from ._values import Paths, paths_of
 from .errors import DataLossError, InvalidArgumentError, NotFoundError
 

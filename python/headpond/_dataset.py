@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NoReturn, cast
@@ -12,66 +11,24 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 from . import _core
 from ._arguments import flag, integer, integer_or, number, text
 from ._elsewhere import add_hints, refuse_module, refuse_names, refuse_unpacking
-from ._names import is_told_apart, name_of_function, shown_name
+from ._functions import Function, example_rng, is_known, name_of, on_field, wants_rng, with_rng
+from ._names import name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
-from ._values import DTypeLike, FieldSpec, Path, Spec, SpecLike, plain, plain_spec, refuse_dataset, seed_of, shown_spec
+from ._values import FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
 from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ._sequence import Sequence as Elements
 
 
-def _name_of(function: Any, call: str, name: str | None) -> str:
-    return name_of_function(function) if name is None else text(call, "name", name)
-
-
-def _is_known(function: Any, name: str | None) -> bool:
-    """Whether a cache on disk may belong to its name. Where it has none, the module says so."""
-    return bool(name) or not name_of_function(function) or is_told_apart(function)
-
-
-def _without_none(**given: Any) -> dict[str, Any]:
+def without_none(**given: Any) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
 def _refuse_given(what: str, **given: Any) -> None:
-    for name in _without_none(**given):
+    for name in without_none(**given):
         raise TypeError(f"map() of {what} takes no {name}=")
-
-
-def _takes_rng(function: Any) -> bool:
-    from inspect import signature
-    try:
-        return "rng" in signature(function).parameters
-    except (TypeError, ValueError):
-        return False
-
-
-def _with_rng(function: Any) -> Callable[..., Any]:
-    return lambda element, rng: function(element, rng=rng)
-
-
-def _on_field(function: Any, field: str, takes_rng: bool) -> Callable[..., Any]:
-    def one(element: Any, **more: Any) -> Any:
-        element[field] = function(element[field], **more)
-        return element
-    if takes_rng:
-        return lambda element, rng: one(element, rng=rng)
-    return one
-
-
-class _Function:
-    """A function that a dataset calls. The module refers to it weakly; the datasets made with it, and so their Loaders, own it."""
-
-    __slots__ = ("account", "call", "name", "serial", "told_apart", "__weakref__")
-
-    def __init__(self, call: Callable[..., Any], name: str, serial: bool = False, told_apart: bool = True) -> None:
-        self.call = call
-        self.name = name
-        self.serial = serial
-        self.told_apart = told_apart  # By its name in the plan, which may be none.
-        self.account = _core.FunctionAccount()
 
 
 def core_of(one: Any, call: str) -> _core.Dataset:
@@ -104,7 +61,7 @@ class Check(dict[str, Any]):
 class Dataset(Operators):
     """What a pipeline delivers, element by element: an immutable description. Iterating it reads one epoch."""
 
-    def __init__(self, core: _core.Dataset, functions: tuple[_Function, ...] = ()) -> None:
+    def __init__(self, core: _core.Dataset, functions: tuple[Function, ...] = ()) -> None:
         self._core = core
         self._functions = functions
         self._plan_text: str | None = None
@@ -249,12 +206,12 @@ class Dataset(Operators):
         of_functions = {"version": version or None, "output": output, "blocking": blocking or None, "serial": serial or None}
         if all(isinstance(step, Kernel) for step in steps):
             _refuse_given("kernels", into=into, **of_functions)
-            return self._step("map", _without_none(kernels=list(steps), field=field, fields=fields), name)
+            return self._step("map", without_none(kernels=list(steps), field=field, fields=fields), name)
         if isinstance(steps[0], Expression):
             if len(steps) > 1 or field is not None:
                 raise TypeError("map() takes one expression, and into= for its field")
             _refuse_given("an expression", fields=fields, **of_functions)
-            return self._step("map", _without_none(function=steps[0].text, into=into, dtype=steps[0].dtype), name)
+            return self._step("map", without_none(function=steps[0].text, into=into, dtype=steps[0].dtype), name)
         if any(isinstance(step, Parser) for step in steps):
             _refuse_given("a parser", into=into, fields=fields, **of_functions)
             return self._parse(steps, field, name)
@@ -262,7 +219,7 @@ class Dataset(Operators):
         dataset = self
         for number, step in enumerate(steps):
             last = number + 1 == len(steps)
-            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking, serial, _is_known(step, name))
+            dataset = dataset._map_one(step, field, name, version, output if last else None, blocking, serial, is_known(step, name))
         return dataset
 
     def _map_one(self, step: Any, field: str | None, name: str | None, version: int, output: SpecLike, blocking: bool, serial: bool,
@@ -270,7 +227,7 @@ class Dataset(Operators):
         if isinstance(step, Kernel):
             if output is not None:
                 raise TypeError("map() with output=: the last step is a kernel, which says itself what it makes")
-            return self._step("map", _without_none(kernels=[step], field=field), name)
+            return self._step("map", without_none(kernels=[step], field=field), name)
         if not callable(step):
             raise TypeError(f"map() cannot call a {type(step).__name__}")
         refuse_module("map()", step)
@@ -279,18 +236,18 @@ class Dataset(Operators):
         if field is not None:
             field = self._known(field)
         refuse_unpacking("map()", step, self.spec if field is None else self._fields()[field])
-        takes_rng = _takes_rng(step)
-        function = _on_field(step, field, takes_rng) if field is not None else _with_rng(step) if takes_rng else step
+        takes_rng = wants_rng(step)
+        function = on_field(step, field, takes_rng) if field is not None else with_rng(step) if takes_rng else step
         if output is None:
             output = self._result_of(function, takes_rng)
             if field is not None:  # The others stay.
                 output = {**self._fields(), field: output[field]}
         elif field is not None and not isinstance(output, dict):
             output = {**self._fields(), field: output}
-        called = _name_of(step, "map()", name)
+        called = name_of(step, "map()", name)
         if called and field is not None:
             called += f" of {field}"
-        cell = _Function(function, f"map({called or shown_name(step)})", serial, told_apart)
+        cell = Function(function, f"map({called or shown_name(step)})", serial, told_apart)
         made = _core.map(self._core, cell, called, version, blocking, takes_rng, plain_spec(output))
         return Dataset(made, (*self._functions, cell))
 
@@ -299,7 +256,7 @@ class Dataset(Operators):
         if not isinstance(parser, Parser) or any(isinstance(step, Parser) for step in before):
             raise TypeError("map() takes one parser, and after all other steps: its fields stand in place of the message")
         dataset = self if not before else self.map(*([] if field is None else [field]), *before)
-        return dataset._step(parser.op, _without_none(**parser.options, field=field), name)
+        return dataset._step(parser.op, without_none(**parser.options, field=field), name)
 
     def _fields(self) -> dict[str, FieldSpec]:
         spec = self.spec
@@ -318,7 +275,7 @@ class Dataset(Operators):
 
     def _result_of(self, function: Callable[..., Any], takes_rng: bool) -> Any:
         for element in self.sequence():
-            given = (element, _example_rng()) if takes_rng else (element,)
+            given = (element, example_rng()) if takes_rng else (element,)
             return shown_spec(_core.spec_of(function(*given)))
         raise ValueError("map(): the dataset is empty, so its result is not known; say output=")
 
@@ -328,10 +285,10 @@ class Dataset(Operators):
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
         refuse_unpacking("filter()", predicate, self.spec)
-        called = _name_of(predicate, "filter()", name)
+        called = name_of(predicate, "filter()", name)
         version = integer("filter()", "version", version, bits=32)
         blocking, serial = flag("filter()", "blocking", blocking), flag("filter()", "serial", serial)
-        cell = _Function(predicate, f"filter({called or shown_name(predicate)})", serial, _is_known(predicate, name))
+        cell = Function(predicate, f"filter({called or shown_name(predicate)})", serial, is_known(predicate, name))
         return Dataset(_core.filter(self._core, cell, called, version, blocking), (*self._functions, cell))
 
     def scan(self, initial_state: Any, scan_func: Callable[[Any, Any], tuple[Any, Any]], *, output: SpecLike = None, name: str | None = None,
@@ -341,14 +298,15 @@ class Dataset(Operators):
         saves: keep it small. `output`: the spec of the elements; else element 0 is made here to see it."""
         version = integer("scan()", "version", version, bits=32)
         if output is None:
+            from ._memory import from_tensors
             start = deepcopy(from_tensors(initial_state).at(0))  # As the function gets it, which may change it in place.
             for element in self.sequence():
                 output = shown_spec(_core.spec_of(_pair("scan()", scan_func(start, element))[1]))
                 break
             else:
                 raise ValueError("scan(): the dataset is empty, so its result is not known; say output=")
-        called = _name_of(scan_func, "scan()", name)
-        cell = _Function(scan_func, f"scan({called or shown_name(scan_func)})", told_apart=_is_known(scan_func, name))
+        called = name_of(scan_func, "scan()", name)
+        cell = Function(scan_func, f"scan({called or shown_name(scan_func)})", told_apart=is_known(scan_func, name))
         return Dataset(_core.scan(self._core, initial_state, cell, called, version, plain_spec(output)), (*self._functions, cell))
 
     def group_by_window(self, key_func: str | Expression | Callable[[Any], int] | None = None,
@@ -365,19 +323,19 @@ class Dataset(Operators):
             if callable(key_func) and not isinstance(key_func, Expression):
                 raise TypeError("group_by_window(): with a function for the key, reduce_func must be a function, too: lambda key, window: window.batch(n)")
             _refuse_given("expressions", output=output, version=version or None)
-            return self._step("group_by_window", _without_none(key_func=key_func, window_size=window_size, reduce_func=reduce_func,
+            return self._step("group_by_window", without_none(key_func=key_func, window_size=window_size, reduce_func=reduce_func,
                                                                max_held=max_held), name)
         if not callable(key_func):
             raise TypeError("group_by_window(): with a function for reduce_func, key_func must be a function, too")
         reduce = reduce_func
         call = "group_by_window()"
         refuse_unpacking(call, key_func, self.spec)
-        called, known = _name_of(key_func, call, name), _is_known(key_func, name) and _is_known(reduce, name)
+        called, known = name_of(key_func, call, name), is_known(key_func, name) and is_known(reduce, name)
         if called and name is None:
             other = name_of_function(reduce)
             called = f"{called}, {other}" if other else ""
-        key_cell = _Function(key_func, f"group_by_window({called or shown_name(key_func)})", told_apart=known)
-        window_cell = _Function(lambda key, core: reduce(key, Dataset(core)), f"group_by_window({shown_name(reduce)})", told_apart=known)
+        key_cell = Function(key_func, f"group_by_window({called or shown_name(key_func)})", told_apart=known)
+        window_cell = Function(lambda key, core: reduce(key, Dataset(core)), f"group_by_window({shown_name(reduce)})", told_apart=known)
         most = 0 if max_held is None else integer(call, "max_held", max_held, least=1)
         made = _core.group_by_window(self._core, key_cell, window_cell, integer(call, "window_size", window_size), most, called,
                                      integer(call, "version", version, bits=32), None if output is None else plain_spec(output))
@@ -391,7 +349,7 @@ class Dataset(Operators):
     def interleave(self, function: Callable[[Any], Dataset], *, cycle_length: int | None = None, block_length: int | None = None,
                    output: SpecLike = None, name: str | None = None) -> Dataset:
         """The same, `cycle_length` of them in turn."""
-        return self._nested("interleave", function, _without_none(cycle_length=cycle_length, block_length=block_length), output, name)
+        return self._nested("interleave", function, without_none(cycle_length=cycle_length, block_length=block_length), output, name)
 
     def _nested(self, op: str, function: Callable[[Any], Dataset], args: dict[str, Any], output: SpecLike, name: str | None) -> Dataset:
         kind = ""
@@ -405,19 +363,20 @@ class Dataset(Operators):
                 break
             else:
                 raise ValueError(f"{op}(): the dataset is empty, so what its function makes is not known; say output=")
-        called = _name_of(function, f"{op}()", name)
-        cell = _Function(function, f"{op}({called or shown_name(function)})", told_apart=_is_known(function, name))
+        called = name_of(function, f"{op}()", name)
+        cell = Function(function, f"{op}({called or shown_name(function)})", told_apart=is_known(function, name))
         inputs = [("", self._core)]
         made = _core.build(op, args, called, inputs, cell, plain_spec(output), kind)
         return Dataset(made, (*self._functions, cell))
 
     def concatenate(self, *others: Dataset) -> Dataset:
         """Its elements, then those of the others."""
+        from ._joined import concatenate
         return concatenate(self, *others)
 
     def __add__(self, other: Dataset) -> Dataset:
         """concatenate(other)."""
-        return concatenate(self, other) if isinstance(other, Dataset) else NotImplemented
+        return self.concatenate(other) if isinstance(other, Dataset) else NotImplemented
 
     def write_shards(self, folder: Path, *, name: str = "data", shards: int = 1, format: str = "tfrecord", compression: str = "none",
                      resume: bool = False, made_from: str = "", threads: int = -1, seed: int = 0) -> dict[str, Any]:
@@ -443,7 +402,7 @@ class Dataset(Operators):
             self._refuse_to_keep(op)
         used = [one for kernel in args.get("kernels", ()) for one in kernel.datasets()]
         made = _core.build(op, plain(args), text(f"{op}()", "name", name), [("", self._core)], chains=[(one._plan(), one._core) for one in used])
-        return Dataset(made, (*self._functions, *_functions_of(used)))
+        return Dataset(made, (*self._functions, *functions_of(used)))
 
     def _refuse_to_keep(self, op: str) -> None:
         for one in self._functions:
@@ -465,132 +424,8 @@ def _pair(call: str, made: Any) -> tuple[Any, Any]:
     return made
 
 
-def _example_rng() -> Any:
-    from ._random import generator
-    return generator(bytes(16))
-
-
-def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
-    """start, start + step, ..., without stop; range(stop) begins at 0."""
-    if stop is None:
-        start, stop = 0, start
-    given = {"start": start, "stop": stop, "step": step}
-    for name, value in given.items():
-        refuse_dataset("range", name, value)
-    return Dataset(_core.build("range", plain(given | ({} if output_type is None else {"output_type": output_type})), "", []))
-
-
-def idx(images: Path | bytes, labels: Path | bytes | None = None) -> Dataset:
-    """The rows of one IDX file; the images and labels of two, as fields "image" and "label"."""
-    return Dataset(_core.build("idx", {"paths": [plain(one) for one in (images, labels) if one is not None]}, "", []))
-
-
-def _by_name(values: Any) -> list[tuple[str, Any]]:
-    """A dict's arrays, those of a tuple without names, or the only one."""
-    if isinstance(values, dict):
-        return list(values.items())
-    return [("", one) for one in (values if isinstance(values, tuple) else (values,))]
-
-
-def from_tensors(values: Any) -> Dataset:
-    """One element: a dict of arrays, a tuple of arrays, or one array."""
-    return Dataset(_core.from_tensors(_by_name(values)))
-
-
-def from_tensor_slices(values: Any) -> Dataset:
-    """Element i has row i of each array of a dict or a tuple, or of one array, which may be a list. Rows are not copied: the arrays
-    must not change. A numpy.memmap is not read here: the plan has its file's name and size, and a checksum of its last 4096
-    bytes only, so a state does not notice that values before them were changed."""
-    named = _by_name(values)
-    return Dataset(_core.from_tensor_slices(named, [_place_of(value) for _, value in named]))
-
-
-def _place_of(value: Any) -> str:
-    """Where the values of a numpy.memmap lie in its file; "" of others, of its parts, and where they are copied or have no file."""
-    if not getattr(value, "filename", None) or getattr(value, "base", None) is None:
-        return ""
-    from mmap import mmap
-    if not isinstance(value.base, mmap):
-        return ""
-    if not value.flags.c_contiguous or not value.dtype.isnative:
-        return ""
-    path = os.fspath(value.filename)
-    try:
-        size = os.path.getsize(path)
-    except OSError:  # Removed after it was mapped, as temporary files are.
-        return ""
-    return f"at {value.offset} of {os.path.basename(path)!r}, {size} bytes"
-
-
-def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name: str | None = None, version: int = 0,
-                   blocking: bool = False, seek: Callable[[int, int], Iterable[Any]] | None = None) -> Dataset:
-    """The elements of make(epoch), an iterable, which gives the same ones each time. `spec`: as Dataset.spec has it, for example
-    {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
-    them. Values are copied at once."""
-    called = _name_of(make, "from_generator()", name)
-    made = _Function(make, f"from_generator({called or shown_name(make)})", told_apart=_is_known(make, name))
-    sought = None if seek is None else _Function(seek, f"seek({called or shown_name(make)})")
-    version, blocking = integer("from_generator()", "version", version, bits=32), flag("from_generator()", "blocking", blocking)
-    core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
-    return Dataset(core, (made,) if sought is None else (made, sought))
-
-
-def zip(*inputs: Dataset | Sequence[Dataset], **named: Dataset) -> Dataset:  # noqa: A001
-    """Elements with the fields of one element of each input, until one ends. Named inputs give their names to their only field. The
-    inputs without names may be one tuple or list."""
-    if named and inputs:
-        raise TypeError("zip() takes inputs with names or without, not both")
-    if named:
-        return Dataset(_core.build("zip", {}, "", [(name, core_of(one, "zip()")) for name, one in named.items()]), _functions_of(named.values()))
-    given: Any = inputs[0] if len(inputs) == 1 and isinstance(inputs[0], (tuple, list)) else inputs
-    return Dataset(_core.zip([core_of(one, "zip()") for one in given]), _functions_of(given))
-
-
-def _functions_of(datasets: Iterable[Dataset]) -> tuple[_Function, ...]:
+def functions_of(datasets: Iterable[Dataset]) -> tuple[Function, ...]:
     return tuple(function for one in datasets for function in one._functions)
 
 
-def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str | None = None) -> Dataset:
-    if isinstance(inputs, Dataset):
-        raise TypeError(f"{op}() takes a list of datasets")
-    pairs = [(str(i), core_of(one, f"{op}()")) for i, one in enumerate(inputs)]
-    for key, value in given.items():
-        refuse_dataset(f"{op}()", key, value)
-    return Dataset(_core.build(op, plain(_without_none(**given)), text(f"{op}()", "name", name), pairs), _functions_of(inputs))
-
-
-def concatenate(*inputs: Dataset) -> Dataset:
-    """The elements of all inputs, one input after the other."""
-    return _joined("concatenate", inputs, {})
-
-
-def mix(inputs: Sequence[Dataset], weights: Sequence[float] | None = None, *,
-        schedule: Sequence[Mapping[str, Any]] | None = None) -> Dataset:
-    """Elements of the inputs in exact shares."""
-    return _joined("mix", inputs, {"weights": weights, "schedule": schedule})
-
-
-def sample_from_datasets(inputs: Sequence[Dataset], weights: Sequence[float] | None = None, *,
-                         stop_on_empty_dataset: bool | None = None, name: str | None = None) -> Dataset:
-    """Elements of the inputs, drawn at random."""
-    return _joined("sample_from_datasets", inputs, {"weights": weights, "stop_on_empty_dataset": stop_on_empty_dataset}, name)
-
-
-def choose_from_datasets(inputs: Sequence[Dataset], choices: Dataset, *, stop_on_empty_dataset: bool | None = None) -> Dataset:
-    """Elements of the inputs, whose numbers `choices` gives."""
-    return _joined("choose_from_datasets", [*inputs, choices], {"stop_on_empty_dataset": stop_on_empty_dataset})
-
-
-def interleave(inputs: Sequence[Dataset], *, cycle_length: int | None = None, block_length: int | None = None) -> Dataset:
-    """Elements of the inputs in turn."""
-    return _joined("interleave", inputs, {"cycle_length": cycle_length, "block_length": block_length})
-
-
-def read_plan(path: Path) -> tuple[Dataset, int | None]:
-    """The dataset of a pipeline file, and its seed or None."""
-    dataset, seed = _core.read_plan(os.fspath(path))
-    return Dataset(dataset), seed
-
-
 add_hints(Dataset, map="map", interleave="interleave")
-add_hints(sys.modules[__name__], from_generator="from_generator")

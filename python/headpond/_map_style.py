@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._dataset import Dataset
-from ._dataset import range as numbers
+from ._memory import range as numbers
 from ._values import SpecLike
 from .errors import InvalidArgumentError
 

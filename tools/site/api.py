@@ -12,7 +12,7 @@ PACKAGE = pathlib.Path(__file__).parents[2] / "python/headpond"
 HIDDEN = ("bytes", "range", "zip")  # Not in __all__, as they would hide a builtin.
 
 PAGES = {
-    "datasets": ("Datasets", ["_sources", "_dataset", "_arrow", "_map_style", "_migrate", "_steps", "_parsers"], "What makes a dataset, and what each dataset has."),
+    "datasets": ("Datasets", ["_sources", "_dataset", "_memory", "_joined", "_arrow", "_map_style", "_migrate", "_steps", "_parsers"], "What makes a dataset, and what each dataset has."),
     "kernels": ("Kernels", ["_kernels"], "What `map` runs on images and sounds, in C++. Each is also callable on a value."),
     "loader": ("The Loader", ["_loader", "_stats", "_sequence"], "Batches that threads prepare ahead."),
     "queues": ("Queues", ["_queues"], "TensorFlow 1's queues, and the threads that fill them."),
