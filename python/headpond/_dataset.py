@@ -20,6 +20,7 @@ from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
     from ._sequence import Sequence as Elements
+    from .torch import LoaderDataset
 
 
 def without_none(**given: Any) -> dict[str, Any]:
@@ -175,6 +176,12 @@ class Dataset(Operators):
         """Reads it sequentially, one element at a time, nothing made ahead: the same elements as a Loader's."""
         from ._sequence import Sequence
         return Sequence(self, seed_of(seed), integer("sequence()", "epochs", epochs), state)
+
+    def to_torch(self, **options: Any) -> LoaderDataset:
+        """hp.Loader(ds, **options).to_torch(): a torch IterableDataset for DataLoader(batch_size=None). Its `loader` has the state and what
+        was measured."""
+        from ._loader import Loader
+        return Loader(self, **options).to_torch()
 
     # ---- Steps.
 

@@ -48,13 +48,18 @@ HINTS: dict[str, dict[str, str]] = {
 
 _SPLIT = "use order = numpy.random.default_rng(seed).permutation(len(ds)), then ds.select(order[:n]) and ds.select(order[n:])"
 
+_STATE = "a dataset has no position: hp.Loader(ds), iter(ds) and ds.sequence() have state_dict() and load_state_dict()"
+
 # By owner and name of the attribute.
 NAMES: dict[str, dict[str, str]] = {
     "Dataset": {
         **{name: f"use hp.{name}()" for name in ("zip", "from_tensor_slices", "from_tensors", "from_generator", "list_files", "range", "random",
                                                  "counter", "load", "sample_from_datasets", "choose_from_datasets")},
         "random_split": _SPLIT,
-        "as_numpy_iterator": "use for element in ds, or in hp.Loader(ds)"},
+        "as_numpy_iterator": "use for element in ds, or in hp.Loader(ds)",
+        **dict.fromkeys(("state_dict", "load_state_dict", "get_state", "set_state"), _STATE),
+        "profile": "use profile() of a Loader that runs, or ds.explain(analyze=True)",
+        "show_graph": "use ds.explain(format='mermaid') or 'dot'"},
     "headpond": {
         "DataLoader": "use hp.Loader(ds)",
         "random_split": _SPLIT,

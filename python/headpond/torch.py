@@ -121,6 +121,15 @@ class LoaderDataset(IterableDataset[Any]):
     def __len__(self) -> int:
         return len(self._loader)
 
+    @property
+    def loader(self) -> Loader:
+        """The Loader that it delivers from."""
+        return self._loader
+
+    def set_epoch(self, epoch: int) -> None:
+        """loader.set_epoch(epoch): trainers that know this name call it before each epoch."""
+        self._loader.set_epoch(epoch)
+
 
 class WorkerBatches:
     """Every n-th batch of an epoch, in the worker of a DataLoader. Nothing is prepared before the first one is asked for."""

@@ -51,6 +51,20 @@ def test_scalars_of_all_dtypes():
     assert {name: (str(one.dtype), one.shape, one.item()) for name, one in first.items()} == {name: (f"torch.{name}", (), 1) for name in values}
 
 
+def test_a_dataset_to_torch_is_that_of_its_loader():
+    data = hp.range(40).shuffle().batch(8)
+    wrapped = data.to_torch(epochs=3, seed=5)
+    assert isinstance(wrapped, torch.utils.data.IterableDataset) and len(wrapped) == 5
+    batches = torch.utils.data.DataLoader(wrapped, batch_size=None)
+    given = [[one.tolist() for one in batches] for _ in range(3)]
+    assert given == [[one.tolist() for one in epoch] for epoch in hp.Loader(data, epochs=3, seed=5).epochs()]
+    assert (wrapped.loader.epoch, wrapped.loader.index) == (2, 4)
+    wrapped.set_epoch(1)
+    assert [one.tolist() for one in batches] == given[1]
+    with pytest.raises(TypeError, match=r"Loader\(\) has no num_workers="):
+        data.to_torch(num_workers=2)
+
+
 def test_what_cannot_be_written_is_copied():
     rows = np.zeros((3, 100), np.uint8)
     first = next(hp.Loader(hp.from_tensor_slices(rows), format="torch").flat())
