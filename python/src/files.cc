@@ -2,6 +2,7 @@
 // Files of records, read and written without a dataset, Examples, PNG files, lists of files, and the digit set.
 #include <cstring>
 #include <list>
+#include <span>
 
 #include "headpond/codec/image/png.h"
 #include "headpond/io/example/example_writer.h"
@@ -13,6 +14,7 @@
 #include "nanobind/stl/optional.h"
 #include "nanobind/stl/string.h"
 #include "nanobind/stl/vector.h"
+#include "python/src/arguments.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -46,6 +48,33 @@ void make_writer(Writer* self, const std::string& path, const std::string& mode,
   }
   new (self) Writer{value(RecordWriter::open(path, options))};
 }
+
+// Of what has bytes in one piece.
+class Bytes {
+ public:
+  /// Throws nb::type_error for anything else.
+  explicit Bytes(nb::handle payload) {
+    if (PyObject_GetBuffer(payload.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) {
+      PyErr_Clear();
+      const bool is_text = PyUnicode_Check(payload.ptr()) != 0;
+      refuse_type("append()", "payload", payload, is_text ? "bytes: text.encode() makes them of a text" : "bytes");
+    }
+    if (view_.itemsize == 1) return;
+    PyBuffer_Release(&view_);
+    refuse_type("append()", "payload", payload, "bytes: array.tobytes() makes them of an array");
+  }
+  ~Bytes() { PyBuffer_Release(&view_); }
+  Bytes(const Bytes&) = delete;
+  Bytes& operator=(const Bytes&) = delete;
+  std::span<const std::byte> all() const {
+    return {static_cast<const std::byte*>(view_.buf), static_cast<size_t>(view_.len)};
+  }
+
+ private:
+  Py_buffer view_{};
+};
+
+void append_record(Writer& self, nb::handle payload) { value(self.get().append(Bytes(payload).all())); }
 
 struct Reader {
   std::unique_ptr<RecordReader> reader;
@@ -153,10 +182,8 @@ constexpr const char* kLabelled =
 void add_files(nb::module_& module) {
   nb::class_<Writer>(module, "RecordWriter")
       .def("__init__", make_writer)
-      .def("append",
-           [](Writer& self, const nb::bytes& payload) {
-             value(self.get().append(std::string_view(payload.c_str(), payload.size())));
-           })
+      .def("append", append_record, nb::arg("payload"),
+           nb::sig("def append(self, payload: bytes | bytearray | memoryview) -> None"))
       .def("flush", [](Writer& self) { value(self.get().flush()); })
       .def("close", [](Writer& self) { value(self.get().close()); })
       .def("discard", [](Writer& self) { self.writer.reset(); })

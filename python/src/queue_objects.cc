@@ -26,42 +26,46 @@ Element PythonQueue::to_element(const char* call, nb::handle element, bool copy)
   return fields_.element_of(fmt::format("{} '{}'", call, queue_->name()), element, copy);
 }
 
-void PythonQueue::enqueue(nb::handle element, std::optional<double> timeout, const PythonCoordinator* stop, bool copy) {
-  Element made = to_element("enqueue", element, copy);
-  value(
-      interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->enqueue(std::move(made), wait); }));
+void PythonQueue::enqueue(nb::handle element, Timeout timeout, Stop stop, Flag copy) {
+  Element made = to_element("enqueue", element, copy.of("enqueue()", "copy"));
+  value(interruptible("enqueue()", timeout, stop,
+                      [&](const Wait& wait) { return queue_->enqueue(std::move(made), wait); }));
 }
 
-void PythonQueue::enqueue_many(nb::handle rows, std::optional<double> timeout, const PythonCoordinator* stop,
-                               bool copy) {
-  Element made = to_element("enqueue_many", rows, copy);
-  value(interruptible(timeout, token_of(stop),
+void PythonQueue::enqueue_many(nb::handle rows, Timeout timeout, Stop stop, Flag copy) {
+  Element made = to_element("enqueue_many", rows, copy.of("enqueue_many()", "copy"));
+  value(interruptible("enqueue_many()", timeout, stop,
                       [&](const Wait& wait) { return queue_->enqueue_many(std::move(made), wait); }));
 }
 
-Any PythonQueue::dequeue(std::optional<double> timeout, const PythonCoordinator* stop) {
+Any PythonQueue::dequeue(Timeout timeout, Stop stop) {
   return fields_.keys->value_of(
-      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue(wait); })));
+      value(interruptible("dequeue()", timeout, stop, [&](const Wait& wait) { return queue_->dequeue(wait); })));
 }
 
-Any PythonQueue::dequeue_many(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop) {
-  return fields_.keys->value_of(
-      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue_many(n, wait); })));
+Any PythonQueue::dequeue_many(Integer n, Timeout timeout, Stop stop) {
+  const char* call = "dequeue_many()";
+  return fields_.keys->value_of(value(interruptible(call, timeout, stop, [&, many = n.of(call, "n")](const Wait& wait) {
+    return queue_->dequeue_many(many, wait);
+  })));
 }
 
-Any PythonQueue::dequeue_up_to(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop) {
-  return fields_.keys->value_of(
-      value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return queue_->dequeue_up_to(n, wait); })));
+Any PythonQueue::dequeue_up_to(Integer n, Timeout timeout, Stop stop) {
+  const char* call = "dequeue_up_to()";
+  return fields_.keys->value_of(value(interruptible(call, timeout, stop, [&, many = n.of(call, "n")](const Wait& wait) {
+    return queue_->dequeue_up_to(many, wait);
+  })));
 }
 
 Any PythonQueue::next() {
-  auto element = interruptible({}, {}, [&](const Wait& wait) { return queue_->dequeue(wait); });
+  auto element = interruptible(std::nullopt, {}, [&](const Wait& wait) { return queue_->dequeue(wait); });
   if (at_end(element)) throw nb::stop_iteration();
   return fields_.keys->value_of(value(std::move(element)));
 }
 
-void PythonQueue::close(bool cancel_pending_enqueues) {
-  value(waiting([&] { return queue_->close(cancel_pending_enqueues); }));
+void PythonQueue::close(Flag cancel_pending_enqueues) {
+  const bool cancel = cancel_pending_enqueues.of("close()", "cancel_pending_enqueues");
+  value(waiting([&] { return queue_->close(cancel); }));
 }
 
 QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dtypes, nb::handle shapes,

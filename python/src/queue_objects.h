@@ -8,6 +8,7 @@
 
 #include "headpond/queue/queue.h"
 #include "headpond/queue/runner/coordinator.h"
+#include "python/src/arguments.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -52,6 +53,12 @@ auto interruptible(std::optional<double> timeout, const std::stop_token& stop, C
   return waiting([&] { return call(wait); }, &source);
 }
 
+/// The same of what a call was given.
+template <class Call>
+auto interruptible(const char* who, const Timeout& timeout, const Stop& stop, Call call) {
+  return interruptible(timeout.of(who), token_of(stop.of(who)), std::move(call));
+}
+
 class PythonQueue {
  public:
   explicit PythonQueue(Queue queue);
@@ -63,13 +70,13 @@ class PythonQueue {
   PythonQueue& operator=(const PythonQueue&) = delete;
   const Queue& queue() const { return *queue_; }
 
-  void enqueue(nb::handle element, std::optional<double> timeout, const PythonCoordinator* stop, bool copy);
-  void enqueue_many(nb::handle rows, std::optional<double> timeout, const PythonCoordinator* stop, bool copy);
-  Any dequeue(std::optional<double> timeout, const PythonCoordinator* stop);
-  Any dequeue_many(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop);
-  Any dequeue_up_to(int64_t n, std::optional<double> timeout, const PythonCoordinator* stop);
+  void enqueue(nb::handle element, Timeout timeout, Stop stop, Flag copy);
+  void enqueue_many(nb::handle rows, Timeout timeout, Stop stop, Flag copy);
+  Any dequeue(Timeout timeout, Stop stop);
+  Any dequeue_many(Integer n, Timeout timeout, Stop stop);
+  Any dequeue_up_to(Integer n, Timeout timeout, Stop stop);
   Any next();
-  void close(bool cancel_pending_enqueues);
+  void close(Flag cancel_pending_enqueues);
 
  private:
   Element to_element(const char* call, nb::handle element, bool copy) const;

@@ -20,8 +20,6 @@
 namespace headpond::python {
 namespace {
 
-using Timeout = std::optional<double>;
-
 StagingOptions staging_options(const QueueOptions& all) {
   return {.dtypes = all.dtypes,
           .shapes = all.shapes,
@@ -59,17 +57,18 @@ Dict dict_of(const StagingStats& stats) {
 class PythonArea {
  public:
   explicit PythonArea(const QueueOptions& all) : area_(staging_options(all)), fields_(all.dtypes, all.names) {}
-  void put(nb::handle element, Timeout timeout, const PythonCoordinator* stop) {
+  void put(nb::handle element, Timeout timeout, Stop stop) {
     Element made = fields_.element_of("put", element, true);
-    value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.put(std::move(made), wait); }));
+    value(interruptible("put()", timeout, stop, [&](const Wait& wait) { return area_.put(std::move(made), wait); }));
   }
-  Any get(Timeout timeout, const PythonCoordinator* stop) {
+  Any get(Timeout timeout, Stop stop) {
     return fields_.keys->value_of(
-        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.get(wait); })));
+        value(interruptible("get()", timeout, stop, [&](const Wait& wait) { return area_.get(wait); })));
   }
-  Any peek(int64_t index, Timeout timeout, const PythonCoordinator* stop) {
-    return fields_.keys->value_of(
-        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.peek(index, wait); })));
+  Any peek(Integer index, Timeout timeout, Stop stop) {
+    const char* call = "peek()";
+    return fields_.keys->value_of(value(interruptible(
+        call, timeout, stop, [&, at = index.of(call, "index")](const Wait& wait) { return area_.peek(at, wait); })));
   }
   const StagingArea& area() const { return area_; }
 
@@ -84,21 +83,28 @@ class PythonMapArea {
   PythonMapArea(const QueueOptions& all, bool ordered)
       : area_(staging_options(all), ordered), dtypes_(all.dtypes), names_(all.names) {}
 
-  void put(int64_t key, nb::handle element, const std::vector<int64_t>& indices, Timeout timeout,
-           const PythonCoordinator* stop) {
-    Element made = part_of(element, indices).element_of("put", element, true);
-    value(interruptible(timeout, token_of(stop),
-                        [&](const Wait& wait) { return area_.put(key, std::move(made), indices, wait); }));
+  void put(Integer key, nb::handle element, Indices indices, Timeout timeout, Stop stop) {
+    const char* call = "put()";
+    const int64_t of = key.of(call, "key");
+    const std::vector<int64_t> parts = indices.of(call);
+    Element made = part_of(element, parts).element_of("put", element, true);
+    value(interruptible(call, timeout, stop,
+                        [&](const Wait& wait) { return area_.put(of, std::move(made), parts, wait); }));
   }
-  std::pair<int64_t, Any> get(std::optional<int64_t> key, const std::vector<int64_t>& indices, Timeout timeout,
-                              const PythonCoordinator* stop) {
+  std::pair<int64_t, Any> get(nb::handle key, Indices indices, Timeout timeout, Stop stop) {
+    const char* call = "get()";
+    const auto of = key.is_none() ? std::optional<int64_t>() : Integer{key}.of(call, "key");
+    const std::vector<int64_t> parts = indices.of(call);
     Keyed keyed =
-        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.get(key, indices, wait); }));
-    return {keyed.key, part(indices).keys->value_of(std::move(keyed.element))};
+        value(interruptible(call, timeout, stop, [&](const Wait& wait) { return area_.get(of, parts, wait); }));
+    return {keyed.key, part(parts).keys->value_of(std::move(keyed.element))};
   }
-  Any peek(int64_t key, const std::vector<int64_t>& indices, Timeout timeout, const PythonCoordinator* stop) {
-    return part(indices).keys->value_of(value(
-        interruptible(timeout, token_of(stop), [&](const Wait& wait) { return area_.peek(key, indices, wait); })));
+  Any peek(Integer key, Indices indices, Timeout timeout, Stop stop) {
+    const char* call = "peek()";
+    const int64_t of = key.of(call, "key");
+    const std::vector<int64_t> parts = indices.of(call);
+    return part(parts).keys->value_of(
+        value(interruptible(call, timeout, stop, [&](const Wait& wait) { return area_.peek(of, parts, wait); })));
   }
   const MapStagingArea& area() const { return area_; }
 
@@ -140,17 +146,20 @@ class PythonBarrier {
                                 .shared_name = all.shared_name}),
         fields_(all.dtypes, all.names) {}
 
-  void insert_many(int64_t component, const std::vector<nb::object>& keys, nb::handle values) {
-    const bool is_known = component >= 0 && component < std::ssize(fields_.spec);
+  void insert_many(Integer component, nb::handle keys, nb::handle values) {
+    const int64_t of = component.of("insert_many()", "component");
+    const bool is_known = of >= 0 && of < std::ssize(fields_.spec);
     const Tensor rows =
-        tensor_of(values, is_known ? std::optional(fields_.spec[static_cast<size_t>(component)].dtype) : std::nullopt);
-    value(waiting([&, texts = texts_of(keys)] { return barrier_.insert_many(component, texts, rows); }));
+        tensor_of(values, is_known ? std::optional(fields_.spec[static_cast<size_t>(of)].dtype) : std::nullopt);
+    value(waiting([&, texts = texts_of(keys)] { return barrier_.insert_many(of, texts, rows); }));
   }
-  std::tuple<std::vector<int64_t>, std::vector<nb::bytes>, Any> take_many(int64_t n, bool allow_small_batch,
-                                                                          Timeout timeout,
-                                                                          const PythonCoordinator* stop) {
-    BarrierBatch batch = value(interruptible(
-        timeout, token_of(stop), [&](const Wait& wait) { return barrier_.take_many(n, allow_small_batch, wait); }));
+  std::tuple<std::vector<int64_t>, std::vector<nb::bytes>, Any> take_many(Integer n, Flag allow_small_batch,
+                                                                          Timeout timeout, Stop stop) {
+    const char* call = "take_many()";
+    const int64_t many = n.of(call, "n");
+    const bool allow = allow_small_batch.of(call, "allow_small_batch");
+    BarrierBatch batch = value(
+        interruptible(call, timeout, stop, [&](const Wait& wait) { return barrier_.take_many(many, allow, wait); }));
     std::vector<nb::bytes> keys;
     for (const std::string& key : batch.keys) keys.emplace_back(key.data(), key.size());
     return {std::move(batch.indices), std::move(keys), fields_.keys->value_of(std::move(batch.values))};
@@ -158,11 +167,15 @@ class PythonBarrier {
   const Barrier& barrier() const { return barrier_; }
 
  private:
-  static std::vector<std::string> texts_of(const std::vector<nb::object>& keys) {
-    std::vector<std::string> texts;
-    for (const nb::object& key : keys) {
-      texts.push_back(text_of(key));
+  static std::vector<std::string> texts_of(nb::handle keys) {
+    const nb::object all = nb::steal(
+        PyUnicode_Check(keys.ptr()) != 0 || PyBytes_Check(keys.ptr()) != 0 ? nullptr : PySequence_Tuple(keys.ptr()));
+    if (!all.is_valid()) {
+      PyErr_Clear();
+      refuse_type("insert_many()", "keys", keys, "a list of texts");
     }
+    std::vector<std::string> texts;
+    for (nb::handle key : nb::borrow<nb::tuple>(all)) texts.push_back(text_of(key));
     return texts;
   }
 
@@ -192,7 +205,10 @@ void add_map_area(nb::module_& module) {
           nb::arg("dtypes"), nb::arg("shapes").none(), nb::arg("names"), nb::arg("capacity"), nb::arg("memory_limit"),
           nb::arg("shared_name"), nb::arg("ordered"))
       .def("put", &PythonMapArea::put, nb::arg("key"), nb::arg("element"), indices(), nb::kw_only(), timeout(), stop())
-      .def("get", &PythonMapArea::get, nb::arg("key").none() = nb::none(), indices(), nb::kw_only(), timeout(), stop())
+      .def("get", &PythonMapArea::get, nb::arg("key").none() = nb::none(), indices(), nb::kw_only(), timeout(), stop(),
+           nb::sig(
+               "def get(self, key: int | None = None, indices: collections.abc.Sequence[int] = (), *, timeout: float "
+               "| None = None, stop: Coordinator | None = None) -> tuple[int, typing.Any]"))
       .def("peek", &PythonMapArea::peek, nb::arg("key"), indices(), nb::kw_only(), timeout(), stop())
       .def("size", [](const PythonMapArea& self) { return self.area().size(); })
       .def("stats", [](const PythonMapArea& self) { return dict_of(self.area().stats()); })
@@ -209,13 +225,15 @@ void add_barrier(nb::module_& module) {
             new (self) PythonBarrier(options_of(dtypes, shapes, names, kUnbounded, kUnbounded, shared_name));
           },
           nb::arg("dtypes"), nb::arg("shapes").none(), nb::arg("names"), nb::arg("shared_name"))
-      .def("insert_many", &PythonBarrier::insert_many, nb::arg("component"), nb::arg("keys"), nb::arg("values"))
+      .def("insert_many", &PythonBarrier::insert_many, nb::arg("component"), nb::arg("keys"), nb::arg("values"),
+           nb::sig(
+               "def insert_many(self, component: int, keys: collections.abc.Sequence[object], values: object) -> None"))
       .def("take_many", &PythonBarrier::take_many, nb::arg("n"), nb::arg("allow_small_batch"),
            nb::arg("timeout").none(), nb::arg("stop").none())
       .def(
           "close",
-          [](const PythonBarrier& self, bool cancel_pending_enqueues) {
-            value(self.barrier().close(cancel_pending_enqueues));
+          [](const PythonBarrier& self, Flag cancel_pending_enqueues) {
+            value(self.barrier().close(cancel_pending_enqueues.of("close()", "cancel_pending_enqueues")));
           },
           nb::arg("cancel_pending_enqueues") = false)
       .def("ready_size", [](const PythonBarrier& self) { return self.barrier().ready_size(); })

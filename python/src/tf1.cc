@@ -15,8 +15,6 @@
 namespace headpond::python {
 namespace {
 
-using Timeout = std::optional<double>;
-
 nb::bytes to_bytes(const std::string& text) { return nb::bytes(text.data(), text.size()); }
 
 // ---- Readers.
@@ -38,17 +36,27 @@ tf1::Reader reader_of(const std::string& type, const Dict& options) {
                                        .hop_bytes = number("hop_bytes")});
 }
 
-std::pair<nb::bytes, nb::bytes> read(const PythonReader& self, const PythonQueue& queue, Timeout timeout,
-                                     const PythonCoordinator* stop) {
-  const tf1::KeyValue record = value(
-      interruptible(timeout, token_of(stop), [&](const Wait& wait) { return self.reader.read(queue.queue(), wait); }));
+const Queue& queue_of(const char* call, nb::handle given) {
+  const PythonQueue* queue = nullptr;
+  if (!nb::try_cast(given, queue))
+    refuse_type(call, "queue", given, "a queue of names of files, as an input producer's queue");
+  return queue->queue();
+}
+
+std::pair<nb::bytes, nb::bytes> read(const PythonReader& self, nb::handle queue, Timeout timeout, Stop stop) {
+  const Queue& names = queue_of("read()", queue);
+  const tf1::KeyValue record =
+      value(interruptible("read()", timeout, stop, [&](const Wait& wait) { return self.reader.read(names, wait); }));
   return {to_bytes(record.key), to_bytes(record.value)};
 }
 
-std::vector<std::pair<nb::bytes, nb::bytes>> read_up_to(const PythonReader& self, const PythonQueue& queue, int64_t n,
-                                                        Timeout timeout, const PythonCoordinator* stop) {
-  const auto records = value(interruptible(
-      timeout, token_of(stop), [&](const Wait& wait) { return self.reader.read_up_to(queue.queue(), n, wait); }));
+std::vector<std::pair<nb::bytes, nb::bytes>> read_up_to(const PythonReader& self, nb::handle queue, Integer n,
+                                                        Timeout timeout, Stop stop) {
+  const char* call = "read_up_to()";
+  const Queue& names = queue_of(call, queue);
+  const int64_t many = n.of(call, "num_records");
+  const auto records = value(
+      interruptible(call, timeout, stop, [&](const Wait& wait) { return self.reader.read_up_to(names, many, wait); }));
   std::vector<std::pair<nb::bytes, nb::bytes>> all;
   for (const tf1::KeyValue& record : records) all.emplace_back(to_bytes(record.key), to_bytes(record.value));
   return all;
@@ -62,9 +70,9 @@ class PythonProducer {
                           const std::vector<std::string>& names)
       : producer_(std::move(producer)), fields_(dtypes, names) {}
   tf1::InputProducer& producer() { return producer_; }
-  Any dequeue(Timeout timeout, const PythonCoordinator* stop) {
+  Any dequeue(Timeout timeout, Stop stop) {
     return fields_.keys->value_of(
-        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return producer_.dequeue(wait); })));
+        value(interruptible("dequeue()", timeout, stop, [&](const Wait& wait) { return producer_.dequeue(wait); })));
   }
 
  private:
@@ -116,12 +124,12 @@ class PythonBatcher {
  public:
   PythonBatcher(tf1::Batcher batcher, Fields fields) : batcher_(std::move(batcher)), fields_(std::move(fields)) {}
   tf1::Batcher& batcher() { return batcher_; }
-  Any dequeue(Timeout timeout, const PythonCoordinator* stop) {
+  Any dequeue(Timeout timeout, Stop stop) {
     return fields_.keys->value_of(
-        value(interruptible(timeout, token_of(stop), [&](const Wait& wait) { return batcher_.dequeue(wait); })));
+        value(interruptible("dequeue()", timeout, stop, [&](const Wait& wait) { return batcher_.dequeue(wait); })));
   }
   Any next() {
-    auto batch = interruptible({}, {}, [&](const Wait& wait) { return batcher_.dequeue(wait); });
+    auto batch = interruptible(std::nullopt, {}, [&](const Wait& wait) { return batcher_.dequeue(wait); });
     if (at_end(batch)) throw nb::stop_iteration();
     return fields_.keys->value_of(value(std::move(batch)));
   }
@@ -246,8 +254,12 @@ void add_readers(nb::module_& module) {
   nb::class_<PythonReader>(module, "Reader")
       .def("__init__", [](PythonReader* self, const std::string& type,
                           const Dict& options) { new (self) PythonReader{reader_of(type, options)}; })
-      .def("read", read, nb::arg("queue"), nb::kw_only(), timeout(), stop())
-      .def("read_up_to", read_up_to, nb::arg("queue"), nb::arg("num_records"), nb::kw_only(), timeout(), stop())
+      .def("read", read, nb::arg("queue"), nb::kw_only(), timeout(), stop(),
+           nb::sig("def read(self, queue: Queue, *, timeout: float | None = None, stop: Coordinator | None = None) -> "
+                   "tuple[bytes, bytes]"))
+      .def("read_up_to", read_up_to, nb::arg("queue"), nb::arg("num_records"), nb::kw_only(), timeout(), stop(),
+           nb::sig("def read_up_to(self, queue: Queue, num_records: int, *, timeout: float | None = None, stop: "
+                   "Coordinator | None = None) -> list[tuple[bytes, bytes]]"))
       .def("num_records_produced", [](const PythonReader& self) { return self.reader.num_records_produced(); })
       .def("num_work_units_completed", [](const PythonReader& self) { return self.reader.num_work_units_completed(); })
       .def("serialize_state", [](const PythonReader& self) { return to_bytes(self.reader.serialize_state()); })

@@ -16,6 +16,10 @@ def loader(**given):
     return hp.Loader(hp.range(3), **given)
 
 
+def queue():
+    return hp.FIFOQueue(3, "int64", [()])
+
+
 TYPES = {
     "FIFOQueue: capacity='3': must be an integer": lambda: hp.FIFOQueue("3", ["float32"]),
     "FIFOQueue: capacity=None: must be an integer": lambda: hp.FIFOQueue(None, ["float32"]),
@@ -34,6 +38,34 @@ TYPES = {
     "batch: dynamic_pad=None: must be True or False": lambda: tf1.batch(lambda: 1, batch_size=1, dtypes="int64", dynamic_pad=None),
     "TextLineReader: skip_header_lines='1': must be an integer": lambda: tf1.TextLineReader("1"),
     "FixedLengthRecordReader: record_bytes='1': must be an integer": lambda: tf1.FixedLengthRecordReader("1"),
+    "dequeue(): timeout='3': must be a number of seconds, or None": lambda: queue().dequeue(timeout="3"),
+    "dequeue(): stop=3: must be a Coordinator, or None": lambda: queue().dequeue(stop=3),
+    "dequeue_many(): n='3': must be an integer": lambda: queue().dequeue_many("3"),
+    "dequeue_up_to(): n=1.5: must be an integer": lambda: queue().dequeue_up_to(1.5),
+    "enqueue(): timeout=[1]: must be a number of seconds, or None": lambda: queue().enqueue(1, timeout=[1]),
+    "enqueue(): copy=1: must be True or False": lambda: queue().enqueue(1, copy=1),
+    "enqueue_many(): copy='no': must be True or False": lambda: queue().enqueue_many([1], copy="no"),
+    "close(): cancel_pending_enqueues=1: must be True or False": lambda: queue().close(1),
+    "get(): timeout='3': must be a number of seconds, or None": lambda: hp.StagingArea("int64").get(timeout="3"),
+    "put(): stop='x': must be a Coordinator, or None": lambda: hp.StagingArea("int64").put(1, stop="x"),
+    "peek(): index='3': must be an integer": lambda: hp.StagingArea("int64").peek("3"),
+    "put(): key='a': must be an integer": lambda: hp.MapStagingArea("int64").put("a", 1),
+    "put(): indices=5: must be a list of integers": lambda: hp.MapStagingArea("int64").put(1, 1, 5),
+    "get(): key='a': must be an integer": lambda: hp.MapStagingArea("int64").get("a"),
+    "get(): indices='a': must be an integer": lambda: hp.MapStagingArea("int64").get(1, ["a"]),
+    "peek(): timeout='3': must be a number of seconds, or None": lambda: hp.MapStagingArea("int64").peek(1, timeout="3"),
+    "insert_many(): component='a': must be an integer": lambda: hp.Barrier("int64", ()).insert_many("a", [], []),
+    "insert_many(): keys='abc': must be a list of texts": lambda: hp.Barrier("int64", ()).insert_many(0, "abc", [1, 2, 3]),
+    "insert_many(): keys=3: must be a list of texts": lambda: hp.Barrier("int64", ()).insert_many(0, 3, [1]),
+    "take_many(): n='1': must be an integer": lambda: hp.Barrier("int64", ()).take_many("1"),
+    "take_many(): allow_small_batch=1: must be True or False": lambda: hp.Barrier("int64", ()).take_many(1, 1),
+    "take_many(): timeout='3': must be a number of seconds, or None": lambda: hp.Barrier("int64", ()).take_many(1, timeout="3"),
+    "read(): queue=3: must be a queue of names of files, as an input producer's queue": lambda: tf1.TFRecordReader().read(3),
+    "read(): timeout='3': must be a number of seconds, or None": lambda: tf1.TFRecordReader().read(queue(), timeout="3"),
+    "read_up_to(): num_records='3': must be an integer": lambda: tf1.TFRecordReader().read_up_to(queue(), "3"),
+    "append(): payload='x': must be bytes: text.encode() makes them of a text": lambda: hp.RecordWriter("out").append("x"),
+    "append(): payload=3: must be bytes": lambda: hp.RecordWriter("out").append(3),
+    "append(): payload=array([0.]): must be bytes: array.tobytes() makes them of an array": lambda: hp.RecordWriter("out").append(np.zeros(1)),
     "Loader: threads='4': must be an integer": lambda: loader(threads="4"),
     "Loader: epochs=1.5: must be an integer": lambda: loader(epochs=1.5),
     "Loader: epochs='3': must be an integer": lambda: loader(epochs="3"),
@@ -91,7 +123,8 @@ TYPES = {
 
 
 @pytest.mark.parametrize("message", TYPES)
-def test_a_wrong_type_names_the_argument(message):
+def test_a_wrong_type_names_the_argument(message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(TypeError) as caught:
         TYPES[message]()
     assert str(caught.value) == message
@@ -123,6 +156,9 @@ RANGES = {
     r"write_timeline\(\): path='': must name a file": lambda: hp.write_timeline(""),
     r"diagnose\(\): watched, waits, batch, producers and memory are of a queue": lambda: hp.diagnose(loader(), batch=3),
     r"progress\(\): total=-1: must be in": lambda: hp.progress([], total=-1),
+    r"dequeue_many\(\): n=1180591620717411303424: must be in \[-2\*\*63, 2\*\*63\)": lambda: queue().dequeue_many(2**70),
+    r"dequeue\(\): timeout: a number beyond those of float": lambda: queue().dequeue(timeout=10**400),
+    "MapStagingArea: no component 5; there are 1": lambda: hp.MapStagingArea("int64").put(1, 1, [5]),
     "timeout is not a number": lambda: hp.FIFOQueue(3, ["float32"]).dequeue(timeout=float("nan")),
     "the function returned no fields": lambda: hp.range(3).map(lambda x: {}),
     r"map: output= has no fields": lambda: hp.range(3).map(lambda x: {}, output={})}
@@ -137,9 +173,12 @@ def test_a_value_out_of_range_names_the_argument(message):
 def test_scalars_of_numpy_are_arguments():
     with hp.Loader(hp.range(4).batch(np.int64(2)), threads=np.int32(1), epochs=np.int64(1), consumer_helps=np.True_, deterministic=np.bool_(True)) as batches:
         assert [one.tolist() for one in batches] == [[0, 1], [2, 3]]
-    queue = hp.FIFOQueue(np.int64(3), ["int64"], memory_limit=np.int64(100), shapes=[()], watchdog=np.float32(3))
-    queue.enqueue(np.int64(1), timeout=np.float64(1))
-    assert queue.dequeue() == 1 and queue.capacity == 3
+    made = hp.FIFOQueue(np.int64(3), ["int64"], memory_limit=np.int64(100), shapes=[()], watchdog=np.float32(3))
+    made.enqueue(np.int64(1), timeout=np.float64(1), copy=np.False_)
+    assert made.dequeue_many(np.int32(1)) == [1] and made.capacity == 3
+    area = hp.MapStagingArea(["int64", "int64"])
+    area.put(np.int64(7), (1, 2), np.array([0, 1]))
+    assert area.get(np.uint8(7), (np.int64(1),)) == (7, 2)
     assert tf1.range_input_producer(np.int64(3), shuffle=np.False_, num_epochs=np.int32(1)) is not None
 
 

@@ -10,6 +10,16 @@ import pytest
 import headpond as hp
 
 
+def test_a_record_is_whatever_has_bytes_in_one_piece(tmp_path):
+    given = [b"a", bytearray(b"bc"), memoryview(b"xdefx")[1:4], np.frombuffer(b"gh", np.uint8), b""]
+    with hp.RecordWriter(tmp_path / "a") as writer:
+        for payload in given:
+            writer.append(payload)
+        with pytest.raises(TypeError, match="must be bytes"):
+            writer.append(memoryview(b"abcd")[::2])
+    assert list(hp.RecordReader(tmp_path / "a")) == [bytes(one) for one in given]
+
+
 def test_expand_files(tmp_path):
     for name in ("b-1", "b-0", "c"):
         (tmp_path / name).write_bytes(b"")

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "python/src/arguments.h"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "python/src/queue_objects.h"
+
+namespace headpond::python {
+namespace {
+
+constexpr size_t kMostShown = 200;  // Characters of a value.
+
+std::string shown(nb::handle value) {
+  const nb::object text = nb::steal(PyObject_Repr(value.ptr()));
+  if (!text.is_valid()) throw nb::python_error();
+  std::string all = text_of(text);
+  if (all.size() > kMostShown) all = all.substr(0, kMostShown) + "...";
+  return all;
+}
+
+// NumPy's bool, which is none of Python's.
+bool is_flag(nb::handle value) {
+  const nb::handle type = value.type();
+  const std::string name = text_of(type.attr("__name__"));
+  return (name == "bool" || name == "bool_") && text_of(type.attr("__module__")) == "numpy";
+}
+
+}  // namespace
+
+void refuse_type(const char* call, const char* argument, nb::handle value, const char* what) {
+  throw nb::type_error(fmt::format("{}: {}={}: must be {}", call, argument, shown(value), what).c_str());
+}
+
+std::optional<double> Timeout::of(const char* call) const {
+  if (value.is_none()) return {};
+  const double seconds = PyFloat_AsDouble(value.ptr());
+  if (PyErr_Occurred() == nullptr) return seconds;
+  const bool is_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
+  PyErr_Clear();
+  if (is_large) refuse_argument(fmt::format("{}: timeout: a number beyond those of float", call));
+  refuse_type(call, "timeout", value, "a number of seconds, or None");
+}
+
+const PythonCoordinator* Stop::of(const char* call) const {
+  const PythonCoordinator* coordinator = nullptr;
+  if (!value.is_none() && !nb::try_cast(value, coordinator)) refuse_type(call, "stop", value, "a Coordinator, or None");
+  return coordinator;
+}
+
+int64_t Integer::of(const char* call, const char* argument) const {
+  const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
+  if (!number.is_valid()) {
+    PyErr_Clear();
+    refuse_type(call, argument, value, "an integer");
+  }
+  const int64_t made = PyLong_AsLongLong(number.ptr());
+  if (PyErr_Occurred() == nullptr) return made;
+  PyErr_Clear();
+  refuse_argument(fmt::format("{}: {}={}: must be in [-2**63, 2**63)", call, argument, shown(value)));
+}
+
+bool Flag::of(const char* call, const char* argument) const {
+  if (value.ptr() == Py_True) return true;
+  if (value.ptr() == Py_False) return false;
+  if (!is_flag(value)) refuse_type(call, argument, value, "True or False");
+  const int made = PyObject_IsTrue(value.ptr());
+  if (made < 0) throw nb::python_error();
+  return made != 0;
+}
+
+std::vector<int64_t> Indices::of(const char* call) const {
+  const nb::object all = nb::steal(PySequence_Tuple(value.ptr()));
+  if (!all.is_valid()) {
+    PyErr_Clear();
+    refuse_type(call, "indices", value, "a list of integers");
+  }
+  std::vector<int64_t> made;
+  for (nb::handle one : nb::borrow<nb::tuple>(all)) made.push_back(Integer{one}.of(call, "indices"));
+  return made;
+}
+
+}  // namespace headpond::python
