@@ -72,6 +72,20 @@ def path(call: str, name: str, value: Any) -> str:
     return some_text(call, name, named)
 
 
+def some_function(call: str, name: str, value: Any, what: str = "a function") -> Any:
+    """`what` names to users what may stand there, with its article."""
+    if callable(value):
+        return value
+    raise TypeError(f"{call}: {name}={_shown(value)}: must be {what}")
+
+
+def texts(call: str, name: str, value: Any) -> list[str]:
+    """A list of texts, not one text, which would be a list of its letters."""
+    if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
+        raise TypeError(f"{call}: {name}={_shown(value)}: must be a list of texts")
+    return [some_text(call, name, one) for one in value]
+
+
 def instance(call: str, name: str, value: Any, kind: type, what: str) -> Any:
     """`what` names the class to users, with its article."""
     if isinstance(value, kind):

@@ -9,7 +9,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
-from ._arguments import flag, integer, integer_or, number, text
+from ._arguments import flag, integer, integer_or, number, some_function, text
 from ._elsewhere import add_hints, refuse_module, refuse_names, refuse_unpacking
 from ._functions import Function, example_rng, is_known, name_of, on_field, wants_rng, with_rng
 from ._names import name_of_function, shown_name
@@ -291,6 +291,7 @@ class Dataset(Operators):
         """Keeps the elements for which a function or an expression is true. `serial`: as of map."""
         if isinstance(predicate, (Expression, str)):
             return self._step("filter", {"predicate": predicate}, name)
+        some_function("filter()", "predicate", predicate, "a function or an expression")
         refuse_unpacking("filter()", predicate, self.spec)
         called = name_of(predicate, "filter()", name)
         version = integer("filter()", "version", version, bits=32)
@@ -304,6 +305,7 @@ class Dataset(Operators):
         one's place. Each epoch begins with `initial_state`, whose dtypes and shapes every state has, and which is a part of what state_dict()
         saves: keep it small. `output`: the spec of the elements; else element 0 is made here to see it."""
         version = integer("scan()", "version", version, bits=32)
+        some_function("scan()", "scan_func", scan_func)
         if output is None:
             from ._memory import from_tensors
             start = deepcopy(from_tensors(initial_state).at(0))  # As the function gets it, which may change it in place.
@@ -360,6 +362,7 @@ class Dataset(Operators):
 
     def _nested(self, op: str, function: Callable[[Any], Dataset], args: dict[str, Any], output: SpecLike, name: str | None) -> Dataset:
         kind = ""
+        some_function(f"{op}()", "function", function)
         refuse_unpacking(f"{op}()", function, self.spec)
         if output is None:
             for element in self.sequence():

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _core
+from ._arguments import integer, path, texts
 from ._values import Path, Paths, paths_of
 from .errors import InvalidArgumentError
 
@@ -110,14 +111,16 @@ class LabelledFolder(NamedTuple):
 
 def list_labelled_folder(root: Path, extensions: Sequence[str] = ()) -> LabelledFolder:
     """What hp.folder(root) reads: root/cat/1.png, root/cat/more/2.png, root/dog/3.png. With `extensions` ("png") only such files."""
-    classes, files = _core.list_labelled_folder(os.fspath(root), list(extensions))
+    call = "list_labelled_folder()"
+    classes, files = _core.list_labelled_folder(os.fspath(root), texts(call, "extensions", extensions))
     return LabelledFolder(classes, [LabelledFile(*one) for one in files])
 
 
 def digit_set(folder: Path = "", *, train_images: int = 60_000, test_images: int = 10_000) -> str:
     """The folder of a set of drawn digits, in MNIST's four files: for a first training without a download. Drawn by the first call, in
     `folder` or in the cache folder; later calls find it."""
-    return _core.digit_set(os.fspath(folder), train_images, test_images)
+    counts = [integer("digit_set()", name, count, least=0) for name, count in (("train_images", train_images), ("test_images", test_images))]
+    return _core.digit_set(path("digit_set()", "folder", folder), *counts)
 
 
 def make_example(features: Mapping[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from . import _core
-from ._arguments import flag, integer
+from ._arguments import flag, integer, some_function
 from ._dataset import Dataset
 from ._elsewhere import add_hints
 from ._functions import Function, is_known, name_of
@@ -74,10 +74,14 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     """The elements of make(epoch), an iterable, which gives the same ones each time. `spec`: as Dataset.spec has it, for example
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
-    called = name_of(make, "from_generator()", name)
+    call = "from_generator()"
+    some_function(call, "make", make)
+    if seek is not None:
+        some_function(call, "seek", seek)
+    called = name_of(make, call, name)
     made = Function(make, f"from_generator({called or shown_name(make)})", told_apart=is_known(make, name))
     sought = None if seek is None else Function(seek, f"seek({called or shown_name(make)})")
-    version, blocking = integer("from_generator()", "version", version, bits=32), flag("from_generator()", "blocking", blocking)
+    version, blocking = integer(call, "version", version, bits=32), flag(call, "blocking", blocking)
     core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
     return Dataset(core, (made,) if sought is None else (made, sought))
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
 from . import _core
-from ._arguments import flag, integer, integer_or, number, text
+from ._arguments import flag, instance, integer, integer_or, number, some_function, some_text, text, texts
 from ._values import DTypeLike, Shape, dtype_name, seed_of
 from .errors import CancelledError, InvalidArgumentError
 
@@ -113,10 +113,12 @@ class Coordinator(_core.Coordinator):
     """Ends a group of threads together: the first error stops all, and join() raises it."""
 
     def __init__(self, clean_stop_kinds: Sequence[str] = ("OutOfRange",)) -> None:
-        if isinstance(clean_stop_kinds, str):
-            raise TypeError(f"Coordinator: clean_stop_kinds={clean_stop_kinds!r}: must be a list of kinds")
-        super().__init__([text("Coordinator", "clean_stop_kinds", kind) for kind in clean_stop_kinds])
+        super().__init__(texts("Coordinator", "clean_stop_kinds", clean_stop_kinds))
         _running.add(self)
+
+    def start(self, name: str, body: Callable[[], object]) -> None:  # type: ignore[override]
+        """Starts a thread that calls `body` once. What it raises stops all, and join() raises it."""
+        super().start(some_text("start()", "name", name), some_function("start()", "body", body))
 
     def request_stop(self, exception: object | None = None) -> None:
         """Asks all threads to stop; an exception, its class, or sys.exc_info() is what join() raises."""
@@ -134,6 +136,8 @@ class Coordinator(_core.Coordinator):
 
     def join(self, stop_grace_period: float = 120.0, ignore_live_threads: bool = False) -> None:
         """Waits for all threads, and raises the error that stopped them."""
+        if stop_grace_period is None or isinstance(stop_grace_period, (list, tuple)):
+            raise TypeError("join() takes no threads, as TensorFlow's does: a Coordinator joins those that were started for it")
         super().join(number("join()", "stop_grace_period", stop_grace_period), flag("join()", "ignore_live_threads", ignore_live_threads))
 
     def __enter__(self) -> Coordinator:
@@ -181,10 +185,16 @@ class QueueRunner:
 
     def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
-        self._core = _core.QueueRunner(queue, [_called(one) for one in producers], list(queue_closed_kinds))
+        call = "QueueRunner"
+        instance(call, "queue", queue, Queue, "a queue")
+        if not hasattr(producers, "__iter__"):
+            raise TypeError(f"{call}: producers must be a list of functions, one for each thread: [produce] * 4")
+        made = [_called(some_function(call, "producers", one)) for one in producers]
+        self._core = _core.QueueRunner(queue, made, texts(call, "queue_closed_kinds", queue_closed_kinds))
 
     def start(self, coordinator: Coordinator) -> None:
         """Starts the threads, which belong to the coordinator. Does nothing while threads of an earlier start run."""
+        instance("QueueRunner.start()", "coordinator", coordinator, Coordinator, "a Coordinator")
         self._core.start(coordinator, weakref.ref(coordinator))
 
 
@@ -252,7 +262,16 @@ class LooperThread:
              start_loop: Callable[[], object] | None = None, stop_loop: Callable[[], object] | None = None) -> None:
         """Starts a thread of the coordinator that calls `body` each `interval` seconds, without drift; None: back to back.
         `start_loop` is called before, `stop_loop` after a stop."""
-        _core.start_loop(coordinator, interval or 0.0, body, name, start_loop, stop_loop)
+        call = "LooperThread.loop()"
+        instance(call, "coordinator", coordinator, Coordinator, "a Coordinator")
+        some_function(call, "body", body)
+        for option, hook in (("start_loop", start_loop), ("stop_loop", stop_loop)):
+            if hook is not None:
+                some_function(call, option, hook)
+        seconds = 0.0 if interval is None else number(call, "interval", interval)
+        if not 0 <= seconds < 2**32:
+            raise InvalidArgumentError(f"{call}: interval={interval!r}: must be in [0, 2**32) seconds; None: back to back")
+        _core.start_loop(coordinator, seconds, body, some_text(call, "name", name), start_loop, stop_loop)
 
 
 def stop_all() -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._arguments import some_text
 from ._values import DTypeLike, dtype_name, is_dataset, plain
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ class Expression:
 
 def expr(text: str, *, dtype: DTypeLike | None = None) -> Expression:
     """`text` as a function for map, filter and others; `dtype`: what map() converts its value to."""
-    return Expression(text, dtype)
+    return Expression(some_text("expr()", "text", text), dtype)
 
 
 class Kernel:

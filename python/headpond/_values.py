@@ -94,6 +94,8 @@ def paths_of(given: Paths) -> list[str]:
     if not isinstance(given, (str, bytes, os.PathLike)) and not hasattr(given, "tolist") and hasattr(given, "__iter__"):
         given = list(given)
     texts = plain(given)
+    if not isinstance(texts, (str, list)):
+        raise TypeError(f"a name of a file, or a list of them, is needed, not {given!r}")
     return [texts] if isinstance(texts, str) else texts
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from . import _core
-from ._arguments import flag, integer, text
+from ._arguments import flag, instance, integer, text
 from ._queues import Coordinator, _Dtypes, _listed, _Names, _names, _Shapes, _shapes
 from ._values import Path, dtype_name, seed_of
 
@@ -33,6 +33,7 @@ def _noted(made: Any) -> Any:
 
 def start_queue_runners(coord: Coordinator) -> None:
     """Starts the threads of all input producers and batchers that were made and are in use."""
+    instance("start_queue_runners()", "coord", coord, Coordinator, "a Coordinator")
     for one in _made:
         made = one()
         if made is not None:
@@ -112,6 +113,8 @@ def string_input_producer(string_tensor: Sequence[Path], num_epochs: int | None 
                           capacity: int = 32, shared_name: str | None = None, name: str | None = None,
                           cancel_op: Callable[[], object] | None = None) -> InputProducer:
     """Texts, usually names of files for a reader."""
+    if isinstance(string_tensor, (str, bytes, os.PathLike)):
+        raise TypeError(f"string_input_producer: string_tensor={string_tensor!r}: must be a list of texts; match_filenames_once(pattern) makes one of a pattern")
     texts = [one if isinstance(one, bytes) else os.fspath(one) for one in string_tensor]
     if not texts:
         raise ValueError("string_input_producer needs a text at least")
@@ -134,7 +137,7 @@ def slice_input_producer(tensor_list: Sequence[Any] | Mapping[str, Any], num_epo
 
 def limit_epochs(tensor: Any, num_epochs: int | None = None) -> Callable[[], Any]:
     """A function that returns `tensor` so often, and then ends."""
-    if num_epochs is not None and num_epochs < 1:
+    if num_epochs is not None and integer("limit_epochs", "num_epochs", num_epochs) < 1:
         raise ValueError(f"limit_epochs: num_epochs={num_epochs} must be at least 1")
     left = iter(range(num_epochs)) if num_epochs is not None else iter(int, 1)
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """TensorFlow 1's input functions."""
+import pathlib
+
 import numpy as np
 import pytest
 
@@ -112,3 +114,10 @@ def test_epochs_are_limited():
     for call in (lambda: tf1.limit_epochs(5, 0), lambda: tf1.string_input_producer([]), lambda: tf1.range_input_producer(3, num_epochs=0)):
         with pytest.raises(ValueError):
             call()
+
+
+def test_a_text_is_no_list_of_texts():
+    """Its letters would be the names of files."""
+    for given in ("a.txt", b"a.txt", pathlib.Path("a.txt")):
+        with pytest.raises(TypeError, match="must be a list of texts"):
+            hp.tf1.string_input_producer(given)
