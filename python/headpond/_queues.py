@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import _core
 from ._arguments import flag, instance, integer, integer_or, number, some_function, some_text, text, texts
@@ -44,6 +45,9 @@ def _shapes(shapes: Any, components: int) -> list[tuple[int | None, ...]] | None
     return [tuple(one) for one in shapes]
 
 
+_Q = TypeVar("_Q", bound="Queue")
+
+
 class Queue(_core.Queue):
     """What all queues share: enqueue, enqueue_many, dequeue, dequeue_many, dequeue_up_to, close, size, is_closed, stats. Calls wait,
     with `timeout` in seconds and until `stop`, a Coordinator, stops. Iterating takes elements until the end of the data."""
@@ -69,6 +73,29 @@ class Queue(_core.Queue):
     @property
     def dtypes(self) -> list[str]:
         return list(self._dtypes)
+
+    @property
+    def shapes(self) -> list[tuple[int | None, ...]]:
+        """Of one element's components; [] if they are not known."""
+        return _shapes(self._shapes, len(self._dtypes)) or []
+
+    @classmethod
+    def from_list(cls: type[_Q], index: int, queues: Sequence[_Q]) -> _Q:
+        """The queue at `index`, a number that is known only when the program runs. InvalidArgumentError for another index, and unless all
+        queues have the same dtypes and names."""
+        call, index = "from_list()", integer("from_list()", "index", index)
+        for one in queues:
+            instance(call, "queues", one, cls, f"a list of {cls.__name__}")
+        if not 0 <= index < len(queues):
+            raise InvalidArgumentError(f"{call}: index {index} into {len(queues)} queues")
+        for one in queues:
+            if (one.dtypes, one.names) != (queues[0].dtypes, queues[0].names):
+                raise InvalidArgumentError(f"{call}: queues {queues[0].name!r} and {one.name!r} have different dtypes or names")
+        return queues[index]
+
+    def close_with_error(self, exception: BaseException) -> None:  # type: ignore[override]
+        """close(True), after which consumers get what is inside, and then OutOfRangeError with `exception` as its cause."""
+        super().close_with_error(instance("close_with_error()", "exception", exception, BaseException, "an exception"))
 
     def __repr__(self) -> str:
         closed = ", closed" if self.is_closed() else ""
@@ -140,6 +167,15 @@ class Coordinator(_core.Coordinator):
             raise TypeError("join() takes no threads, as TensorFlow's does: a Coordinator joins those that were started for it")
         super().join(number("join()", "stop_grace_period", stop_grace_period), flag("join()", "ignore_live_threads", ignore_live_threads))
 
+    @contextmanager
+    def stop_on_exception(self) -> Iterator[None]:
+        """with coordinator.stop_on_exception(): ... An exception of the block stops all threads, and join() raises it: for threads of your
+        own. StopIteration, the end of the data, is no error."""
+        try:
+            yield
+        except BaseException as exception:
+            self.request_stop(None if isinstance(exception, StopIteration) else exception)
+
     def __enter__(self) -> Coordinator:
         return self
 
@@ -181,16 +217,21 @@ def _takes_coordinator(producer: Any) -> bool:
 
 class QueueRunner:
     """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration. A function
-    that has a parameter gets the coordinator."""
+    that has a parameter gets the coordinator. `close_op` is called when all have ended so, else queue.close(); `cancel_op` after a stop or
+    an error of one, else queue.close(True)."""
 
     def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
-                 queue_closed_kinds: Sequence[str] = ("OutOfRange",)) -> None:
+                 queue_closed_kinds: Sequence[str] = ("OutOfRange",), *, close_op: Callable[[], object] | None = None,
+                 cancel_op: Callable[[], object] | None = None) -> None:
         call = "QueueRunner"
         instance(call, "queue", queue, Queue, "a queue")
         if not hasattr(producers, "__iter__"):
             raise TypeError(f"{call}: producers must be a list of functions, one for each thread: [produce] * 4")
         made = [_called(some_function(call, "producers", one)) for one in producers]
-        self._core = _core.QueueRunner(queue, made, texts(call, "queue_closed_kinds", queue_closed_kinds))
+        for option, hook in (("close_op", close_op), ("cancel_op", cancel_op)):
+            if hook is not None:
+                some_function(call, option, hook)
+        self._core = _core.QueueRunner(queue, made, texts(call, "queue_closed_kinds", queue_closed_kinds), close_op, cancel_op)
 
     def start(self, coordinator: Coordinator) -> None:
         """Starts the threads, which belong to the coordinator. Does nothing while threads of an earlier start run."""

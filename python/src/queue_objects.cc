@@ -68,6 +68,13 @@ void PythonQueue::close(Flag cancel_pending_enqueues) {
   value(waiting([&] { return queue_->close(cancel); }));
 }
 
+void PythonQueue::close_with_error(nb::handle exception) {
+  value(waiting([&, error = error_of_exception(exception)]() -> Result<void> {
+    queue_->close_with_error(error);
+    return {};
+  }));
+}
+
 QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dtypes, nb::handle shapes,
                            std::vector<std::string> names, const std::string& shared_name, const std::string& name,
                            int64_t memory_limit, std::optional<double> watchdog) {
@@ -82,6 +89,11 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
   options.memory_limit = memory_limit;
   options.watchdog = watchdog ? std::optional(to_wait(watchdog).timeout) : std::nullopt;
   return options;
+}
+
+Error error_of_exception(nb::handle exception) {
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
+  return error_of_python();
 }
 
 Result<void> call_producer(const Ref& function, const Ref& argument) {

@@ -77,6 +77,7 @@ class PythonQueue {
   Any dequeue_up_to(Integer n, Timeout timeout, Stop stop);
   Any next();
   void close(Flag cancel_pending_enqueues);
+  void close_with_error(nb::handle exception);  ///< REQUIRES: an object of an exception's class.
 
  private:
   Element to_element(const char* call, nb::handle element, bool copy) const;
@@ -93,6 +94,8 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
 /// Calls `function`, with `argument` if there is one, with the lock, from a thread that does not have it. StopIteration
 /// is the end of the data.
 Result<void> call_producer(const Ref& function, const Ref& argument = nullptr);
+/// An error that carries an exception's object.
+Error error_of_exception(nb::handle exception);
 /// The error of the exception that such a function raised, which is set. REQUIRES: the lock.
 Error producer_error();
 /// "OutOfRange", ... Throws Exception(InvalidArgument) for another name.

@@ -15,13 +15,22 @@
 namespace headpond::python {
 namespace {
 
+std::function<Result<void>()> called(const std::optional<nb::object>& function) {
+  if (!function) return {};
+  return [held = hold(function->ptr())] { return call_producer(held); };
+}
+
 // Calls its producers with what start() was given: the threads of a start, which may go on beside later calls of
 // start(), have its coordinator's stop token.
 class PythonRunner {
  public:
   PythonRunner(const PythonQueue& queue, const std::vector<nb::object>& producers,
-               const std::vector<std::string>& queue_closed_kinds)
-      : runner_(queue.queue(), functions_of(producers), {.queue_closed_kinds = kinds_of(queue_closed_kinds)}) {}
+               const std::vector<std::string>& queue_closed_kinds, const std::optional<nb::object>& close_op,
+               const std::optional<nb::object>& cancel_op)
+      : runner_(queue.queue(), functions_of(producers),
+                {.queue_closed_kinds = kinds_of(queue_closed_kinds),
+                 .close_op = called(close_op),
+                 .cancel_op = called(cancel_op)}) {}
 
   void start(const PythonCoordinator& coordinator, nb::handle given) {
     MutexLock lock(starts_->mu);
@@ -81,17 +90,8 @@ bool wait_for_stop(const PythonCoordinator& self, std::optional<double> timeout)
 
 // The exception itself, or none.
 void request_stop(const PythonCoordinator& self, nb::handle exception) {
-  Error error;
-  if (!exception.is_none()) {
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.ptr())), exception.ptr());
-    error = error_of_python();
-  }
+  const Error error = exception.is_none() ? Error() : error_of_exception(exception);
   value(waiting([&] { return self->request_stop(error); }));
-}
-
-std::function<Result<void>()> called(const std::optional<nb::object>& function) {
-  if (!function) return {};
-  return [held = hold(function->ptr())] { return call_producer(held); };
 }
 
 void start_loop(const PythonCoordinator& coordinator, double interval, nb::object body, const std::string& name,
@@ -118,7 +118,10 @@ void add_runners(nb::module_& module) {
       .def("raise_requested_exception",
            [](const PythonCoordinator& self) { value(self->raise_requested_exception()); });
   nb::class_<PythonRunner>(module, "QueueRunner")
-      .def(nb::init<const PythonQueue&, const std::vector<nb::object>&, const std::vector<std::string>&>())
+      .def(nb::init<const PythonQueue&, const std::vector<nb::object>&, const std::vector<std::string>&,
+                    const std::optional<nb::object>&, const std::optional<nb::object>&>(),
+           nb::arg("queue"), nb::arg("producers"), nb::arg("queue_closed_kinds"), nb::arg("close_op").none(),
+           nb::arg("cancel_op").none())
       .def("start", &PythonRunner::start);
   module.def("start_loop", start_loop, nb::arg("coordinator"), nb::arg("interval"), nb::arg("body"), nb::arg("name"),
              nb::arg("start_loop").none(), nb::arg("stop_loop").none());

@@ -112,6 +112,81 @@ def test_wrong_options_are_refused_where_they_are():
         hp.RandomShuffleQueue(10, 10, hp.i64)
 
 
+def test_a_queue_has_shapes_and_is_chosen_by_its_number():
+    assert hp.FIFOQueue(3, ["float32", "int64"], [(4, 2), ()]).shapes == [(4, 2), ()] and hp.FIFOQueue(3, "int64").shapes == []
+    assert hp.PaddingFIFOQueue(3, "int64", (None,)).shapes == [(None,)]
+    queues = [hp.FIFOQueue(3, "int64") for _ in range(3)]
+    queues[2].enqueue(7)
+    assert hp.FIFOQueue.from_list(2, queues).dequeue() == 7
+    other = hp.FIFOQueue(3, "float32", name="other")
+    for index, given in ((3, queues), (-1, queues), (0, []), (0, [*queues, other])):
+        with pytest.raises(hp.InvalidArgumentError, match="from_list"):
+            hp.FIFOQueue.from_list(index, given)
+
+
+def test_a_queue_that_is_closed_with_an_error_gives_what_is_inside_and_then_its_cause():
+    queue = hp.FIFOQueue(3, hp.i64)
+    queue.enqueue(1)
+    error = OwnError("read")
+    queue.close_with_error(error)
+    assert queue.dequeue() == 1 and queue.is_closed()
+    with pytest.raises(hp.OutOfRangeError) as caught:
+        queue.dequeue()
+    assert caught.value.__cause__ is error
+
+
+def test_a_block_that_fails_stops_all_threads():
+    coordinator, went_on = hp.Coordinator(), []
+    coordinator.start("waits", coordinator.wait_for_stop)
+    with coordinator.stop_on_exception():
+        raise OwnError("of the block")
+    assert coordinator.should_stop()
+    with pytest.raises(OwnError, match="of the block"):
+        coordinator.join()
+    clean = hp.Coordinator()
+    with clean.stop_on_exception():
+        went_on.append(True)
+    assert went_on and not clean.should_stop()
+    for end in (StopIteration(), hp.OutOfRangeError("no more")):
+        with clean.stop_on_exception():
+            raise end
+        assert clean.should_stop()
+        clean.join()
+        clean.clear_stop()
+
+
+@pytest.mark.parametrize("ends", ["data", "stop", "error"])
+def test_a_runner_ends_by_its_own_close_or_cancel(ends):
+    queue, called = hp.FIFOQueue(1, hp.i64), []
+
+    def close():
+        called.append("close")
+        queue.close()
+
+    def cancel():
+        called.append("cancel")
+        queue.close(True)
+
+    def produce():
+        if ends == "error":
+            raise OwnError("produce")
+        if ends == "data":
+            raise StopIteration
+        queue.enqueue(1)
+
+    coordinator = hp.Coordinator()
+    hp.QueueRunner(queue, [produce] * 2, close_op=close, cancel_op=cancel).start(coordinator)
+    if ends == "stop":
+        queue.dequeue()
+        coordinator.request_stop()
+    if ends == "error":
+        with pytest.raises(OwnError):
+            coordinator.join()
+    else:
+        coordinator.join()
+    assert called == ["close" if ends == "data" else "cancel"] and queue.is_closed()
+
+
 def test_runners_fill_a_queue_to_the_end_of_their_data():
     numbers = iter(range(100))
     lock = threading.Lock()
