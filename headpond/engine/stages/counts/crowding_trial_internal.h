@@ -10,13 +10,15 @@ namespace headpond::internal {
 
 /// Where as many calls wait at once all the time, Crowding cannot tell a server that answers each of them after the
 /// same time from a limit that they share. Then a quarter of them runs for some time, once. If they share something,
-/// that delays nobody; else it costs the time of about six calls, one after the other.
+/// that delays nobody; else it costs at most cost_ns().
 ///
 /// Calls that wait for each other may not return before more of them run, so the trial ends after kLongestNs as well.
 class CrowdingTrial {
  public:
   static constexpr int64_t kLeastInside = 16, kLongestNs = 2'000'000'000;
 
+  /// The time that a stage loses by one, where calls that take so long share nothing.
+  static constexpr int64_t cost_ns(int64_t call_ns) { return call_ns * kCalls * (kPart - 1) / kPart; }
   /// Whether a call may begin beside `inside` others.
   bool may_begin(int64_t inside) const { return limit_ == 0 || inside < limit_ || now_ns() >= until_ns_; }
   /// One of `inside` calls has ended. Returns true, seldom, iff a trial may begin.

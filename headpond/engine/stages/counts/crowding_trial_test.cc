@@ -115,7 +115,12 @@ TEST(CrowdingTrial, IsMadeWhileTheProgramWaits) {
       return x;
     };
     Loader loader(range(1 << 30) | map(waits, {.blocking = true}) | batch(32), {.threads = 1, .io_threads = kAtOnce});
-    for (int i = 0; i < 120; ++i) EXPECT_TRUE(loader.next());
+    int64_t before = 0;
+    for (int i = 0; i < 300; ++i) {
+      EXPECT_TRUE(loader.next());
+      if (i == 4) before = calls->beside_few;
+    }
+    EXPECT_LT(before, 4 * kAQuarter) << "control: not before the run has lasted for some time";
     return calls->beside_few.load();
   };
   EXPECT_TRUE(is_so_in_one_run([&] { return beside_few() >= 4 * kAQuarter; }));

@@ -4,13 +4,14 @@
 
 namespace headpond::internal {
 
-// The program waits, and why it does is not known.
-bool StageAccount::is_trial_due() const {
+// The program waits, why it does is not known, and to see that costs little of the run so far.
+bool StageAccount::is_trial_due(int64_t task_ns) const {
   constexpr int64_t kLeastSteps = 8;
-  constexpr double kLeastShare = 0.2;
+  constexpr double kLeastShare = 0.2, kMostCost = 0.1;
   const StepAccount& steps = consumer_.steps;
   const double call_ns = steps.counted_call_ns(), all_ns = call_ns + steps.counted_work_ns();
-  return steps.counted() >= kLeastSteps && call_ns > kLeastShare * all_ns && !counters_.crowding.exponent();
+  return steps.counted() >= kLeastSteps && call_ns > kLeastShare * all_ns &&
+         static_cast<double>(CrowdingTrial::cost_ns(task_ns)) < kMostCost * all_ns && !counters_.crowding.exponent();
 }
 
 void StageAccount::end_idle_time() {

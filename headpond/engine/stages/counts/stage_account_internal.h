@@ -60,7 +60,7 @@ class StageAccount {
     counters_.read_bytes += run.read_bytes;
     if (!task.opens_item && run.elapsed_ns > kLongEnoughToCompareNs) {
       counters_.crowding.add(run.ended_ns - run.elapsed_ns, run.ended_ns, inside_, task.count);
-      if (counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due())
+      if (counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due(run.elapsed_ns))
         counters_.trial.begin(inside_, run.ended_ns);
     } else if (inside_ == 1) {
       counters_.crowding.none_left(run.ended_ns);
@@ -127,7 +127,7 @@ class StageAccount {
     ready_bytes_ += more;
     counters_.ready_bytes += more;
   }
-  bool is_trial_due() const HEADPOND_REQUIRES(engine_state);
+  bool is_trial_due(int64_t task_ns) const HEADPOND_REQUIRES(engine_state);
   void end_idle_time() HEADPOND_REQUIRES(engine_state);
   void end_starved_time(int64_t now) HEADPOND_REQUIRES(engine_state);
 
