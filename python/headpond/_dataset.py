@@ -209,7 +209,8 @@ class Dataset(Operators):
         field = args[0] if args and isinstance(args[0], str) else None
         steps = args if field is None else args[1:]
         if not steps:
-            raise TypeError("map() needs a function, an expression or kernels")
+            raise TypeError("map() needs a function, an expression or kernels" if field is None else
+                            f"map({field!r}): a text is the name of a field, and what to do with it is missing; an expression is hp.expr({field!r})")
         of_functions = {"version": version or None, "output": output, "blocking": blocking or None, "serial": serial or None}
         if all(isinstance(step, Kernel) for step in steps):
             _refuse_given("kernels", into=into, **of_functions)

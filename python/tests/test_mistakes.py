@@ -23,6 +23,13 @@ def test_integers_divide_as_integers_in_an_expression():
     assert [float(one) for one in pixels.map(hp.expr("x / 255.0")).sequence()] == [0.0, 0.2, 1.0]
 
 
+def test_a_text_alone_is_no_expression_for_map():
+    with pytest.raises(TypeError, match=re.escape("map('x % 2'): a text is the name of a field, and what to do with it is missing; an expression is hp.expr('x % 2')")):
+        hp.range(3).map("x % 2")
+    with pytest.raises(TypeError, match=re.escape("map() needs a function")):
+        hp.range(3).map()
+
+
 def test_names_of_files_may_be_bytes_as_list_files_gives_them(tmp_path):
     for name in ("a", "b", "ö"):
         (tmp_path / f"{name}.txt").write_text(f"{name}1\n{name}2\n")
