@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/quarantine/failed_place_internal.h"
 #include "headpond/dataset/quarantine/lines_internal.h"
 #include "headpond/dataset/run_state.h"
@@ -24,6 +25,13 @@ size_t hash_of(std::string_view line) { return std::hash<std::string_view>()(lin
 
 std::string hex(uint64_t number) { return fmt::format("{:016x}", number); }
 
+// Whether an on_error may be in it, also one in a dataset that a function makes.
+bool may_handle_errors(const Dataset& dataset) {
+  const std::vector<const Node*> nodes = nodes_of(*dataset.node());
+  return std::any_of(nodes.begin(), nodes.end(),
+                     [](const Node* node) { return node->facts().decides_in_order || node->facts().makes_datasets; });
+}
+
 }  // namespace
 
 FailureLog::FailureLog(const Dataset& dataset, uint64_t seed, const std::string& path)
@@ -31,6 +39,9 @@ FailureLog::FailureLog(const Dataset& dataset, uint64_t seed, const std::string&
   if (path.empty()) return;
   pipeline_ = hex(fingerprint_of(dataset));
   file_.emplace(value_or_throw(FileAppender::open(path)));
+  if (!may_handle_errors(dataset)) {
+    log(LogLevel::warning, path + ": the pipeline has no on_error, so no failed element will be written here");
+  }
   if (file_->is_stream()) return;
   const std::string text = value_or_throw(text_of_file(path));
   for_lines(text, [this](std::string_view line) { known_.insert(hash_of(line)); });

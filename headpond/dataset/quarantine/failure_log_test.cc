@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "headpond/base/log.h"
 #include "headpond/dataset/run_state.h"
 #include "headpond/dataset/testing/structure_test_internal.h"
 #include "headpond/io/file/system_test_internal.h"
@@ -66,6 +67,22 @@ TEST(FailureLog, WritesWhatWasSkippedBeforeTheNextElementIsGiven) {
   ASSERT_THAT(sequence.failed(), SizeIs(1));
   EXPECT_EQ(sequence.failed()[0].skipped, 3);
   EXPECT_THAT(sequence.failed()[0].op, HasSubstr("on_error(policy=skip"));
+}
+
+TEST(FailureLog, WarnsOfAFileThatStaysEmpty) {
+  const TestQuarantine q;
+  std::vector<std::string> lines;
+  const LogSink before = set_log_sink([&](LogLevel, std::string_view line) { lines.emplace_back(line); });
+  const Dataset made = range(2) | flat_map([](int64_t n) { return range(n) | on_error(); }, {.name = "made"});
+  for (const Dataset& dataset : {doubting(3), doubting(3) | batch(2), made}) {
+    Sequence sequence(dataset, {.quarantine = q.path});
+    EXPECT_THAT(lines, IsEmpty()) << dataset.plan();
+  }
+  (void)Sequence(range(3));
+  EXPECT_THAT(lines, IsEmpty());
+  (void)Sequence(range(3) | batch(2), {.quarantine = q.path});
+  set_log_sink(before);
+  EXPECT_THAT(lines, ElementsAre(q.path + ": the pipeline has no on_error, so no failed element will be written here"));
 }
 
 TEST(FailureLog, SaysAllThatIsKnown) {
