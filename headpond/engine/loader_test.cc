@@ -54,6 +54,14 @@ concept HasEpochs = requires(L&& loader) { std::forward<L>(loader).epochs(); };
 static_assert(HasEpochs<Loader&> && !HasEpochs<Loader>);
 static_assert(std::ranges::input_range<Loader&>);
 
+TEST(Loader, ManyMapsInARowDoNotExhaustTheStack) {
+  Dataset many = range(5);
+  for (int i = 0; i < 600; ++i) many = many | map([](int64_t x) { return x + 1; }, {.name = "plus_one"});
+  for (const int threads : {0, 2}) {
+    EXPECT_THAT(batches(many | batch(3), {.threads = threads}), testing::ElementsAre("[600 601 602]", "[603 604]"));
+  }
+}
+
 TEST(Loader, GivesWhatTheSequenceGives) {
   const Dataset dataset = range(100) | shuffle() | map([](int64_t x) { return x * x; }) | batch(7);
   for (const int threads : {0, 1, 2, 4}) {
