@@ -64,6 +64,13 @@ std::vector<uint32_t> sums_of(std::span<const std::byte> bytes) {
   return sums;
 }
 
+// Whether records follow each other within their file.
+bool are_within(const RecordIndex& index) {
+  bool fails = index.offset(index.size()) > index.mark().size;
+  for (uint64_t i = 0; i < index.size(); ++i) fails |= index.offset(i) > index.offset(i + 1);
+  return !fails;
+}
+
 uint32_t checksum(std::span<const std::byte> header, std::span<const std::byte> rows) {
   return crc32c_extend(crc32c(header), rows);
 }
@@ -165,13 +172,13 @@ std::shared_ptr<const RecordIndex> CachedSet::offsets(size_t n) const {
   const auto bytes = file_->bytes().subspan(table.at, table.bytes);
   const auto sums = file_->bytes().subspan(table.at + table.bytes, sums_bytes(table.bytes));
   const std::vector<uint32_t> found = sums_of(bytes);
-  if (crc32c(sums) != table.sums_crc || std::memcmp(found.data(), sums.data(), sums.size()) != 0) {
-    remove();
-    return nullptr;
-  }
+  const bool is_whole = crc32c(sums) == table.sums_crc && std::memcmp(found.data(), sums.data(), sums.size()) == 0;
   auto index = RecordIndex::over(files[n].mark, table.changed_ns, bytes, file_);
-  const bool fits = index && index->size() == static_cast<uint64_t>(files[n].records);
-  return fits ? std::make_shared<const RecordIndex>(std::move(*index)) : nullptr;
+  if (is_whole && index && index->size() == static_cast<uint64_t>(files[n].records) && are_within(*index)) {
+    return std::make_shared<const RecordIndex>(std::move(*index));
+  }
+  remove();
+  return nullptr;
 }
 
 // To read a few bytes takes less time than to touch them where they are mapped for the first time.

@@ -85,6 +85,7 @@ TEST_F(SetIndexTest, KeepsNoOffsetsThatDoNotBelongToTheFile) {
   EXPECT_FALSE(keeps({10, -5, 1, 3}, {0, 4, 5, 10})) << "of other content";
   EXPECT_FALSE(keeps(mark, {0, 4, 5, 9})) << "the end is damaged";
   EXPECT_FALSE(keeps(mark, {0, 5, 10})) << "another number of records";
+  EXPECT_FALSE(keeps(mark, {0, 5, 4, 10})) << "a record that ends before it begins";
   EXPECT_FALSE(keeps(mark, {0, 4, 5, 10}, true)) << "the reader needs more";
 }
 
