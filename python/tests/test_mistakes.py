@@ -131,6 +131,30 @@ def test_a_module_of_pytorch_that_begins_with_what_takes_arrays(first):
     assert len(hp.range(3).map(likely)) == 3
 
 
+def test_a_function_that_calls_a_transform_of_torchvision_on_arrays():
+    resize = module_class("Resize", __module__="torchvision.transforms.v2._geometry")()
+    resize_by_name = functools.partial(lambda transform, a: transform(a), resize)
+
+    class Resizes:
+        def __init__(self):
+            self.transform = resize
+
+        def __call__(self, a):
+            return self.transform(a)
+
+    images = hp.from_tensor_slices({"image": np.zeros((3, 4, 4, 3), np.uint8), "label": np.arange(3)})
+    for function in (lambda a: resize(a), resize_by_name, Resizes(), Resizes().__call__):
+        with pytest.raises(TypeError, match=r"^map\(\): the function returns its arrays as they are; Resize, a transform of torchvision, takes"):
+            images.map("image", function)
+    with pytest.raises(TypeError, match="returns its arrays as they are"):
+        images.map(lambda e: {**e, "image": resize(e["image"])})
+    plain = module_class("Resize", __module__="mine")()
+    for function in (lambda a: resize(a).copy(), lambda a: resize(a) + 1, lambda a: plain(a), lambda a: a):
+        assert len(images.map("image", function)) == 3
+    assert len(images.map(lambda e: {"image": e["image"], "small": resize(e["image"]).copy()})) == 3
+    assert len(hp.range(3).map(lambda x: resize(x))) == 3  # No array.
+
+
 def test_transforms_of_torchvision():
     torch = pytest.importorskip("torch", reason="PyTorch is not installed")
     v2 = pytest.importorskip("torchvision.transforms.v2", reason="torchvision is not installed")
@@ -143,6 +167,8 @@ def test_transforms_of_torchvision():
         np.testing.assert_allclose(next(made.batch(4).sequence())["image"], expected)
     with pytest.raises(TypeError, match="Compose, a torch.nn.Module"):
         images.map("image", transform)
+    with pytest.raises(TypeError, match="returns its arrays as they are; Compose, a transform of torchvision"):
+        images.map("image", lambda a: transform(a))
 
 
 def test_a_reduction_is_no_function():
