@@ -23,29 +23,30 @@ TYPES = {
     "int": """acceptable_fraction axis batch_size bits bucket_batch_size buckets buffer_size cardinality channels coefficients count cycle_length
         block_length desired_channels desired_samples disk fft first_sample footer_bytes frequency_masks frequency_width give_up_after
         header_bytes hop hop_bytes index magnitude max_channels max_elements max_errors max_held max_memory max_padded max_pixels max_scans
-        max_sequences_per_bin max_size max_values mels memory min_area num_classes num_magnitude_bins num_ops num_output_channels
+        max_sequences_per_bin max_size max_values mels memory num_classes num_magnitude_bins num_ops num_output_channels
         num_packing_bins num_parallel_reads num_shards rank record_bytes sample_rate samples seed shift skip_header_lines stride threads
-        time_masks time_width width window window_length window_size world_size groups limit from to x y
+        time_masks time_width width window window_length window_size world_size groups from to x y
         start stop step""",
-    "float": """alpha angle beta brightness_factor contrast_factor distortion_scale floor gain gamma high_hz high_snr_db hue_factor low_hz
-        low_snr_db max_error_share max_padded_seconds p peak power pre_emphasis rate rolloff saturation_factor sharpness_factor stddev
+    "float": """alpha angle beta brightness_factor contrast_factor distortion_scale floor gain gamma limit high_hz high_snr_db hue_factor low_hz
+        low_snr_db mask_fill max_error_share max_padded_seconds min_area p peak power pre_emphasis rate rolloff saturation_factor sharpness_factor stddev
         threshold top_db value""",
     "bool": """allow_empty allow_missing antialias append apply_exif_orientation compare_times deterministic drop_last drop_remainder
         equal_areas expand fancy_upscaling header lenient little_endian log_warning mels_first no_padding pad_if_needed pad
         pad_to_bucket_boundary random_value remove_mean replacement rerandomize_each_iteration reshuffle_each_iteration shuffle skip_bom
         spill stop_on_empty_dataset sum_of_sizes train""",
-    "str": """check comment compression cost_field damage dct_method delimiter edges field filter fit image layout log mask_key mel_scale method
-        mode non_finite on_damage policy preset quote reduce_func row_splits_dtype uneven interpolation noise_field""",
+    "str": """check comment compression cost_field damage dct_method delimiter edges field fit image layout log mask_key mel_scale method
+        mode non_finite on_damage policy preset quote reduce_func row_splits_dtype uneven noise_field""",
+    "str | Enum": "filter interpolation",
     "DTypeLike": "dtype",
     "Path": "path filename lengths",
     "Paths": "paths",
     "str | Expression": "class_function cost_func element_length_func key_func predicate size_func",
-    "float | Sequence[float]": """brightness contrast db degrees factor fill hue kernel_size mask_fill mean padding saturation shear sigma std
+    "float | Sequence[float]": """brightness contrast db degrees factor fill hue mean saturation shear sigma std
         initial_dist target_dist""",
     "Sequence[float]": "center ratio scale translate weights",
     "Sequence[int]": "indices",
     "Sequence[Sequence[float]]": "startpoints endpoints",
-    "int | Sequence[int]": "bucket_boundaries bucket_batch_sizes size",
+    "int | Sequence[int]": "bucket_boundaries bucket_batch_sizes kernel_size padding size",
     "Sequence[int | None]": "row_shape shape",
     "Sequence[str]": "columns extensions na_values",
     "Sequence[Kernel]": "kernels",
@@ -64,7 +65,8 @@ OWN = {
     ("decode_wav", "mix"): "str", ("decode_sound", "mix"): "str", ("decode_wav", "rate"): "int", ("decode_sound", "rate"): "int",
     ("random_choice", "p"): "Sequence[float]", ("snapshot", "path"): "Path"}
 SPECTRA = ("stft", "spectrogram", "mel_spectrogram", "log_mel", "mfcc")
-OWN |= {(kernel, option): "str" for kernel in SPECTRA for option in ("window", "scale")}
+OWN |= {(kernel, option): kind for kernel in SPECTRA for option, kind in (("window", "str"), ("scale", "float"))}
+OWN |= {(kernel, "fill"): "str" for kernel in ("time_mask", "frequency_mask", "spec_augment")}
 OWN |= {(source, "path"): "Path | bytes" for source, _ in of_kind(SOURCE)}
 
 
@@ -116,7 +118,7 @@ def sources():
 
 
 def kernels():
-    head = "from collections.abc import Sequence\nfrom typing import Any\n\nfrom ._dataset import Dataset\n"
+    head = "from collections.abc import Sequence\nfrom enum import Enum\nfrom typing import Any\n\nfrom ._dataset import Dataset\n"
     head += "from ._steps import Kernel\nfrom ._values import DTypeLike\n\nPOSITIONAL: dict[str, tuple[str, ...]]\n"
     head += "KERNELS: list[str]\n\ndef spelled(option: str) -> str: ...\ndef kernel(name: str) -> Any: ...\n\n"
     rows = _core.kernels()

@@ -69,7 +69,10 @@ def test_the_examples_are_clean(tmp_path):
 
 
 RIGHT = """
+from enum import Enum
 import headpond as hp
+class InterpolationMode(Enum):  # As torchvision's.
+    BILINEAR = "bilinear"
 data = hp.tfrecord("a-*").shuffle().map("file", hp.decode_png(channels=3), hp.resize((32, 32))).batch(32, drop_remainder=True)
 loader = hp.Loader(data, epochs=3, seed=7, format="torch")
 for batch in loader:
@@ -84,6 +87,9 @@ print(loader.stats()["wait_ns"] // 2, loader.stats()["stages"][0]["name"].upper(
 table = [hp.csv("a.csv", columns=columns) for columns in (["a"], {"a": hp.f32, "b": "int64"})]
 more = hp.csv("a.csv", columns=[{"name": "a", "dtype": "float32", "default_value": 0}, "b"]) + hp.csv("a.csv", columns={"a": hp.f32, "b": {"dtype": hp.i64, "default_value": 0}})
 items = hp.from_torch([1, 2], names=("x",)).map(lambda x: x, serial=True)
+sound = [hp.log_mel(preset="kaldi", scale=1.5, power=1), hp.time_mask(9, fill="mean"), hp.spec_augment(fill="zero")]
+image = [hp.center_crop(9, min_area=0.5, mask_fill=255), hp.random_crop(9, [1, 2], mask_fill=1.5), hp.gaussian_blur([3, 5]), hp.distance_map(limit=9.5)]
+named = [hp.resize(9, filter=InterpolationMode.BILINEAR), hp.rotate(3, interpolation="nearest")]
 print(hp.list_labelled_folder("photos").classes[0].upper(), hp.expand_files(["a-*"])[0].upper(), hp.Permutation(1, 10)(3) + hp.Random(1).u32())
 """
 WRONG = {
@@ -105,6 +111,12 @@ WRONG = {
     "hp.range(3).sample_weighted(1.0, 3)": "arg-type",
     "hp.range(3).random_flip([0])": "arg-type",
     "hp.mix_noise('hum')": "arg-type",
+    "hp.log_mel(scale='loud')": "arg-type",
+    "hp.time_mask(9, fill=0.5)": "arg-type",
+    "hp.affine(3, mask_fill=[1, 2])": "arg-type",
+    "hp.gaussian_blur(3.5)": "arg-type",
+    "hp.pad(1.5)": "arg-type",
+    "hp.resize(9, filter=2)": "arg-type",
     "hp.Loader(hp.range(3)).stats()['wait']": "typeddict-item",
 }
 
