@@ -63,6 +63,7 @@ OWN = {
     ("decode_jpeg", "ratio"): "int", ("decode_jpeg", "scale"): "str", ("decode_jpeg", "acceptable_fraction"): "float",
     ("affine", "scale"): "float", ("affine", "shear"): "float | Sequence[float]", ("random_erasing", "value"): "float | Sequence[float]",
     ("decode_wav", "mix"): "str", ("decode_sound", "mix"): "str", ("decode_wav", "rate"): "int", ("decode_sound", "rate"): "int",
+    ("sound_frames", "mix"): "str", ("sound_frames", "rate"): "int",
     ("random_choice", "p"): "Sequence[float]", ("snapshot", "path"): "Path"}
 SPECTRA = ("stft", "spectrogram", "mel_spectrogram", "log_mel", "mfcc")
 OWN |= {(kernel, option): kind for kernel in SPECTRA for option, kind in (("window", "str"), ("scale", "float"))}

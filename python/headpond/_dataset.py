@@ -407,6 +407,17 @@ class Dataset(Operators):
         return _core.write_npy(self._core, os.fspath(path), flag(call, "resume", resume), text(call, "made_from", made_from),
                                integer(call, "threads", threads, bits=32), seed_of(seed))
 
+    def write_lengths(self, path: Path, length: Kernel | Expression | Callable[[Any], int], *, field: str | None = None) -> None:
+        """Writes the length of each element, by position, for dynamic_bucket and bucket_by_sequence_length. `length`: hp.sound_frames(), of
+        which of a folder's WAV, FLAC and AIFF files only the heads are read; another kernel, an expression or a function that makes one int64.
+        `field`: what a kernel sees; the field "file" unless given, or the only one."""
+        if field is not None and not isinstance(length, Kernel):
+            raise TypeError("write_lengths(): field= is for kernels; an expression or a function takes the whole element")
+        if field is None and isinstance(length, Kernel) and isinstance(self.spec, dict) and "file" in self.spec:
+            field = "file"
+        made = self.map(length) if field is None else self.map(field, length)
+        _core.write_lengths(self._core, made._core, field or "", os.fspath(path))
+
     def save(self, path: Path, *, threads: int = -1, seed: int = 0) -> int:
         """Writes the elements of epoch 0 into a folder, for hp.load(path), and returns their number."""
         return _core.save(self._core, os.fspath(path), integer("save()", "threads", threads, bits=32), seed_of(seed))

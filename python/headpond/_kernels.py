@@ -12,7 +12,7 @@ from ._values import plain, refuse_dataset
 # What a call may give without a name, where that is not all options of the table in their order.
 POSITIONAL = {
     "decode_png": ("channels",), "decode_jpeg": ("channels",), "decode_image": ("channels",), "decode_wav": ("desired_channels",),
-    "decode_sound": ("desired_channels",), "crop": ("y", "x", "size"), "random_erasing": ("p",)}
+    "decode_sound": ("desired_channels",), "sound_frames": (), "crop": ("y", "x", "size"), "random_erasing": ("p",)}
 
 
 def spelled(option):

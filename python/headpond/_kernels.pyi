@@ -19,10 +19,11 @@ __all__ = ["adjust_brightness", "adjust_contrast", "adjust_saturation", "adjust_
     "solarize", "random_solarize", "posterize", "random_posterize", "equalize", "random_equalize", "autocontrast",
     "random_autocontrast", "gaussian_blur", "random_erasing", "mixup", "cutmix", "random_choice", "random_apply", "decode_image",
     "decode_png", "affine", "rotate", "perspective", "random_affine", "random_rotation", "random_perspective", "rand_augment",
-    "trivial_augment_wide", "auto_augment", "decode_wav", "decode_sound", "mono", "pad_or_trim", "random_sound_crop", "gain_db",
-    "peak_normalize", "speed", "mix_noise", "stft", "spectrogram", "mel_spectrogram", "log_mel", "mfcc", "delta", "resample",
-    "time_mask", "frequency_mask", "spec_augment", "decode_jpeg", "crop", "center_crop", "pad", "random_crop",
-    "random_resized_crop", "resize", "random_horizontal_flip", "random_vertical_flip", "distance_map", "normalize"]
+    "trivial_augment_wide", "auto_augment", "decode_wav", "decode_sound", "sound_frames", "mono", "pad_or_trim",
+    "random_sound_crop", "gain_db", "peak_normalize", "speed", "mix_noise", "stft", "spectrogram", "mel_spectrogram", "log_mel",
+    "mfcc", "delta", "resample", "time_mask", "frequency_mask", "spec_augment", "decode_jpeg", "crop", "center_crop", "pad",
+    "random_crop", "random_resized_crop", "resize", "random_horizontal_flip", "random_vertical_flip", "distance_map",
+    "normalize"]
 
 def adjust_brightness(brightness_factor: float | None = None) -> Kernel: ...
 def adjust_contrast(contrast_factor: float | None = None) -> Kernel: ...
@@ -87,6 +88,9 @@ def decode_wav(desired_channels: int | None = None, *, desired_samples: int | No
         lenient: bool | None = None, max_channels: int | None = None, mix: str | None = None, non_finite: str | None = None,
         rate: int | None = None, sample_rate: int | None = None) -> Kernel: ...
 def decode_sound(desired_channels: int | None = None, *, desired_samples: int | None = None, first_sample: int | None = None,
+        lenient: bool | None = None, max_channels: int | None = None, mix: str | None = None, non_finite: str | None = None,
+        rate: int | None = None, sample_rate: int | None = None, max_values: int | None = None) -> Kernel: ...
+def sound_frames(*, desired_channels: int | None = None, desired_samples: int | None = None, first_sample: int | None = None,
         lenient: bool | None = None, max_channels: int | None = None, mix: str | None = None, non_finite: str | None = None,
         rate: int | None = None, sample_rate: int | None = None, max_values: int | None = None) -> Kernel: ...
 def mono() -> Kernel: ...

@@ -316,6 +316,12 @@ Options: `desired_channels` (the file's), `desired_samples` (all), `first_sample
 (64), `mix` ("first") or "mean", `non_finite` ("keep"), "reject" or "zero", `rate` (any; others are errors),
 `sample_rate` (the file's; others are resampled to it, and `desired_samples` and `first_sample` count frames of the
 result), and `max_values` (268435456).""",
+    "sound_frames": """How many frames `decode_sound` with these options gives, as int64, without decoding; also for `write_lengths`.
+
+Options: `desired_channels` (the file's), `desired_samples` (all), `first_sample` (0), `lenient` (False), `max_channels`
+(64), `mix` ("first") or "mean", `non_finite` ("keep"), "reject" or "zero", `rate` (any; others are errors),
+`sample_rate` (the file's; others are resampled to it, and `desired_samples` and `first_sample` count frames of the
+result), and `max_values` (268435456).""",
     "mono": """One channel, the mean of all.""",
     "pad_or_trim": """The first `samples` frames, and zeros after a shorter sound.
 

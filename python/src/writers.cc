@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "headpond/base/interrupt/interrupt.h"
+#include "headpond/dataset/ops/element/kernel_joints.h"
+#include "headpond/dataset/ops/lengths.h"
 #include "headpond/engine/array_file.h"
 #include "headpond/engine/save.h"
 #include "headpond/engine/shards.h"
@@ -74,11 +76,28 @@ int64_t saved(const Dataset& dataset, const std::string& path, int threads, uint
   }));
 }
 
+// `made`: the dataset with the lengths; of one kernel on `field`, which may read less than all of each file.
+void write_lengths_of(const Dataset& source, const Dataset& made, const std::string& field, const std::string& path) {
+  value(waiting([&]() -> Result<bool> {
+    try {
+      const auto* const map = dynamic_cast<const internal::KernelJoints*>(made.node().get());
+      const Step all = [&made](const Dataset&) { return made; };
+      const auto written = map != nullptr && map->kernels().size() == 1
+                               ? write_lengths(source, map->kernels()[0], path, field)
+                               : write_lengths(source, all, path);
+      return written ? Result<bool>(true) : fail(written.error());
+    } catch (const Exception& error) {
+      return fail(error.error());
+    }
+  }));
+}
+
 }  // namespace
 
 void add_writers(nb::module_& module) {
   module.def("write_shards", written_shards);
   module.def("write_npy", written_array);
+  module.def("write_lengths", write_lengths_of);
   module.def("save", saved);
 }
 

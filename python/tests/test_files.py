@@ -2,6 +2,7 @@
 """Lists of files, the digit set, arrays that a dataset writes, and random numbers: as C++ has them."""
 import gzip
 import io
+import struct
 import tarfile
 
 import numpy as np
@@ -74,6 +75,51 @@ def test_an_array_that_a_dataset_writes(tmp_path):
     with pytest.raises(OSError, match="five"):
         hp.range(8).map(breaks, output=(hp.i64, (3,))).write_npy(tmp_path / "broken.npy")
     assert not (tmp_path / "broken.npy").exists()
+
+
+def sounds_of(folder, frames):
+    (folder / "a").mkdir(parents=True)
+    for number, count in enumerate(frames):
+        data = np.zeros(count, "<i2").tobytes()
+        head = b"RIFF" + (36 + len(data)).to_bytes(4, "little") + b"WAVEfmt " + struct.pack("<IHHIIHH", 16, 1, 1, 8000, 16000, 2, 16)
+        (folder / "a" / f"{number}.wav").write_bytes(head + b"data" + len(data).to_bytes(4, "little") + data)
+    return hp.folder(folder, extensions=["wav"])
+
+
+def test_lengths_that_a_dataset_writes(tmp_path):
+    frames = [400, 90, 300, 100, 410, 80]
+    clips = sounds_of(tmp_path / "clips", frames)
+    path = tmp_path / "lengths.npy"
+    clips.write_lengths(path, hp.sound_frames())
+    assert list(np.load(path)) == frames
+    batches = clips.shuffle().map("file", hp.decode_wav()).dynamic_bucket(lengths=path, max_padded=900, buckets=2)
+    shapes = [batch["file"].shape[:2] for batch in batches.sequence(seed=3)]
+    assert sorted(shapes)[::2] in ([(1, 300), (3, 100)], [(1, 400), (3, 100)], [(1, 410), (3, 100)]) and all(n * longest <= 900 for n, longest in shapes)
+    clips.write_lengths(path, hp.sound_frames(sample_rate=16000), field="file")
+    assert list(np.load(path)) == [2 * one for one in frames]
+    with open(tmp_path / "clips/a/0.wav", "ab") as file:
+        file.write(b"\0\0")
+    changed = hp.folder(tmp_path / "clips", extensions=["wav"]).map("file", hp.decode_wav(lenient=True)).dynamic_bucket(lengths=path, max_padded=900)
+    with pytest.raises(hp.FailedPreconditionError, match="other files"):
+        next(changed.sequence())
+    for length in (hp.expr("x * 2"), lambda x: int(x) * 2):
+        hp.range(3).write_lengths(path, length)
+        assert list(np.load(path)) == [0, 2, 4]
+    with pytest.raises(TypeError, match="field= is for kernels"):
+        clips.write_lengths(path, len, field="file")
+    with pytest.raises(hp.InvalidArgumentError, match="one int64 by position"):
+        clips.write_lengths(path, hp.decode_wav())
+    with pytest.raises(hp.InvalidArgumentError, match="lengths belong to what is below shuffle"):
+        clips.shuffle().write_lengths(path, hp.sound_frames())
+
+    def breaks(x):
+        if x == 2:
+            raise OSError("no length")
+        return int(x)
+
+    with pytest.raises(OSError, match="no length"):
+        hp.range(3).write_lengths(path, breaks)
+    assert list(np.load(path)) == [0, 2, 4]
 
 
 def test_random_numbers_are_those_of_cpp():

@@ -33,11 +33,14 @@ Options decoder_options(const PlanArguments& args) {
 
 KernelRef build_decode_wav(const PlanArguments& args) { return decode_wav(decoder_options<WavOptions>(args)); }
 
-KernelRef build_decode_sound(const PlanArguments& args) {
+SoundOptions sound_options(const PlanArguments& args) {
   auto options = decoder_options<SoundOptions>(args);
   options.max_values = args.integer("max_values", options.max_values);
-  return decode_sound(options);
+  return options;
 }
+
+KernelRef build_decode_sound(const PlanArguments& args) { return decode_sound(sound_options(args)); }
+KernelRef build_sound_frames(const PlanArguments& args) { return sound_frames(sound_options(args)); }
 
 KernelRef build_gain_db(const PlanArguments& args) {
   const std::vector<double> db = numbers_option(args, "db");
@@ -84,6 +87,10 @@ const std::vector<PlanKernel>& sound_plan_kernels() {
        {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels", "mix", "non_finite", "rate",
         "sample_rate", "max_values"},
        build_decode_sound},
+      {"sound_frames",
+       {"desired_channels", "desired_samples", "first_sample", "lenient", "max_channels", "mix", "non_finite", "rate",
+        "sample_rate", "max_values"},
+       build_sound_frames},
       {"mono", {}, [](const PlanArguments&) { return mono(); }},
       {"pad_or_trim", {"samples"}, [](const PlanArguments& args) { return pad_or_trim(args.integer("samples")); }},
       {"random_sound_crop",

@@ -39,6 +39,16 @@ TEST(SoundPlanKernels, HaveTheirOptions) {
   EXPECT_THAT(any.dataset.plan(), HasSubstr("decode_sound(lenient=true, mix=mean, max_values=1000)"));
 }
 
+TEST(SoundPlanKernels, CountFramesWithoutDecoding) {
+  const auto frames = [](const std::string& options) {
+    Sequence sequence(parse_plan(sound_plan("{ name = 'sound_frames'" + options + " }"), "f.toml").dataset);
+    return (*sequence.next())[1].item<int64_t>();
+  };
+  EXPECT_EQ(frames(""), 2);
+  EXPECT_EQ(frames(", sample_rate = 16000"), 4);
+  EXPECT_EQ(frames(", first_sample = 1"), 1);
+}
+
 TEST(SoundPlanKernels, DecodersGiveOneRateToAFolderOfSeveral) {
   const auto clips = [](const std::string& options) {
     const std::string plan = sound_plan("{ name = 'decode_wav'" + options + " }");

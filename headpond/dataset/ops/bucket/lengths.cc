@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/bases/field.h"
 #include "headpond/dataset/ops/bucket/bucket_plan_internal.h"
 #include "headpond/dataset/ops/element.h"
@@ -80,11 +81,21 @@ void check_lengths(const Dataset& source, const Dataset& made, const FieldSpec& 
   }
 }
 
+// Whether an interpreter that waits for `count` numbers was interrupted.
+Result<void> look_after(size_t count) {
+  constexpr size_t kLookEach = 16;
+  if (count % kLookEach != 0 || !look_for_interrupt()) return {};
+  return fail(ErrorKind::Cancelled, fmt::format("{}: it was interrupted", kWriteLengths));
+}
+
 Result<std::vector<int64_t>> numbers_of(const Dataset& made, size_t field) {
   std::vector<int64_t> numbers;
   Sequence sequence(made);
   auto next = sequence.next();
-  for (; next; next = sequence.next()) numbers.push_back((*next)[field].item<int64_t>());
+  for (; next; next = sequence.next()) {
+    numbers.push_back((*next)[field].item<int64_t>());
+    HEADPOND_TRY(look_after(numbers.size()));
+  }
   if (!next.error().is_end()) return fail(next.error());
   return numbers;
 }
@@ -122,6 +133,7 @@ std::optional<Result<std::vector<int64_t>>> numbers_of_heads(const Dataset& sour
     if (!number) return std::nullopt;
     if (!*number) return Result<std::vector<int64_t>>(fail((*number).error()));
     numbers.push_back(**number);
+    if (auto looked = look_after(numbers.size()); !looked) return Result<std::vector<int64_t>>(fail(looked.error()));
   }
   return numbers;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include "headpond/base/interrupt/interrupt.h"
 #include "headpond/dataset/ops.h"
 #include "headpond/dataset/sequence.h"
 #include "headpond/io/array/npy.h"
@@ -92,6 +93,15 @@ TEST(Lengths, AreWrittenOfASource) {
       map([](int64_t x) -> Result<int64_t> { return x < 2 ? Result<int64_t>(x) : fail(ErrorKind::DataLoss, "bad"); });
   EXPECT_EQ(write_lengths(range(3), bad, path).error().kind(), ErrorKind::DataLoss);
   EXPECT_EQ(lengths(path).numbers().size(), 3U);
+}
+
+TEST(Lengths, AreNotWrittenIfAnInterpreterIsInterrupted) {
+  const std::string path = testing::TempDir() + "/lengths_interrupted.npy";
+  std::filesystem::remove(path);
+  const InterruptLook look([] { return true; });
+  const auto written = write_lengths(range(100), map([](int64_t x) { return x; }), path);
+  EXPECT_EQ(written.error().kind(), ErrorKind::Cancelled);
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 // The number of the first byte that is no zero, of a file that has one.
