@@ -32,14 +32,14 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from . import jax, tf1, torch, trace
     from ._arrow import from_arrow, parquet
     from ._files import (
-        LabelledFile, LabelledFolder, RecordReader, RecordWriter, TarMember, TarReader, digit_set, expand_files, list_labelled_folder,
+        LabelledFile, LabelledFolder, RecordReader, RecordWriter, TarMember, TarReader, digit_set, encode_wav, expand_files, list_labelled_folder,
         make_example, make_sequence_example, read_idx, read_idx_pair, read_npy, read_npz, write_idx, write_npy)
     from ._kernels import *  # noqa: F403
     from ._map_style import from_torch
     from ._migrate import Migration, MigrationStep, migrate
     from ._monitor import EventWriter, Progress, QueueMonitor, WaitAccount, diagnose, progress, write_timeline
     from ._parsers import parse_example, parse_json, parse_sequence_example
-    from ._pictures import Pictures, encode_png, show
+    from ._pictures import Pictures, encode_jpeg, encode_png, show
     from ._queues import (
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
         RandomShuffleQueue, StagingArea)
@@ -52,13 +52,13 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
 
 _LATER = {
     "_arrow": "from_arrow parquet",
-    "_files": "LabelledFile LabelledFolder RecordReader RecordWriter TarMember TarReader digit_set expand_files list_labelled_folder "
+    "_files": "LabelledFile LabelledFolder RecordReader RecordWriter TarMember TarReader digit_set encode_wav expand_files list_labelled_folder "
               "make_example make_sequence_example read_idx read_idx_pair read_npy read_npz write_idx write_npy",
     "_map_style": "from_torch",
     "_migrate": "Migration MigrationStep migrate",
     "_monitor": "EventWriter Progress QueueMonitor WaitAccount diagnose progress write_timeline",
     "_parsers": "parse_example parse_json parse_sequence_example",
-    "_pictures": "Pictures encode_png show",
+    "_pictures": "Pictures encode_jpeg encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
     "_run_log": "RunLog",
@@ -109,7 +109,7 @@ __all__ = [
     "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader",
     "RecordWriter", "ResourceExhaustedError", "RunLog", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
     "TarReader", "TaskTimes", "ThreadTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
-    "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_png", "entropy", "expand_files", "explain",
+    "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_jpeg", "encode_png", "encode_wav", "entropy", "expand_files", "explain",
     "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",
     "i16", "i32", "i64", "i8", "idx", "interleave", "list_labelled_folder", "make_example", "make_sequence_example", "migrate", "mix", "parquet",
     "parse_example", "parse_json", "parse_sequence_example", "progress", "random_key", "read_idx", "read_idx_pair", "read_npy",

@@ -37,6 +37,13 @@ class RecordReader(_core.RecordReader):
         super().__init__(os.fspath(path), on_damage)
 
 
+def encode_wav(samples: Any, rate: int) -> bytes:
+    """A WAV file, PCM of 16 bits, of float32 [frames] or [frames, channels] in [-1, 1]; values outside are limited to it."""
+    import numpy as np
+    values = np.asarray(samples.detach().cpu() if hasattr(samples, "detach") else samples)
+    return _core.encode_wav(values[:, None] if values.ndim == 1 else values, integer("encode_wav()", "rate", rate, bits=32))
+
+
 def read_idx(path: Path) -> Any:
     """The array of an IDX file, the format of MNIST, plain or gzip, in one piece of memory."""
     return _core.read_idx(os.fspath(path))

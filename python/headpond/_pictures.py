@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from . import _core
+from ._arguments import flag, integer
 from ._values import Path
 from .errors import InvalidArgumentError
 
@@ -30,6 +31,14 @@ def encode_png(image: Any, compression_level: int = -1) -> bytes:
     """A PNG file of uint8 or uint16 [height, width] or [height, width, channels] with 1 to 4 channels. The level is zlib's: 0 does not
     compress, 9 is slowest, -1 is the default of 6."""
     return _core.encode_png(_array(image), compression_level)
+
+
+def encode_jpeg(image: Any, quality: int = 95, *, chroma_downsampling: bool = True, progressive: bool = False, optimize: bool = False) -> bytes:
+    """A JPEG file of uint8 [height, width], or [height, width, channels] with 1 or 3 channels. `quality`: 1 to 100; `optimize`: Huffman tables
+    for this image, a smaller file."""
+    call = "encode_jpeg()"
+    return _core.encode_jpeg(_array(image), integer(call, "quality", quality, bits=32), flag(call, "chroma_downsampling", chroma_downsampling),
+                             flag(call, "progressive", progressive), flag(call, "optimize", optimize))
 
 
 class Pictures:

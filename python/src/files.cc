@@ -4,7 +4,9 @@
 #include <list>
 #include <span>
 
+#include "headpond/codec/image/jpeg.h"
 #include "headpond/codec/image/png.h"
+#include "headpond/codec/sound/wav.h"
 #include "headpond/io/example/example_writer.h"
 #include "headpond/io/file/glob.h"
 #include "headpond/io/file/labelled_folder.h"
@@ -131,14 +133,27 @@ nb::bytes made_sequence_example(const Dict& context, const Dict& lists) {
   return nb::bytes(message.data(), message.size());
 }
 
-nb::bytes png_of(nb::handle image, int level) {
-  const Tensor pixels = tensor_of(image, {}, Share::always);
+// The file that `encode` makes of the array.
+template <class Encode>
+nb::bytes encoded(nb::handle array, Encode encode) {
+  const Tensor values = tensor_of(array, {}, Share::always);
   const auto file = [&] {
     const WithoutLock released;
-    return encode_png(pixels, level);
+    return encode(values);
   }();
   const std::vector<std::byte> bytes = value(file);
   return nb::bytes(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+nb::bytes png_of(nb::handle image, int level) {
+  return encoded(image, [level](const Tensor& pixels) { return encode_png(pixels, level); });
+}
+nb::bytes jpeg_of(nb::handle image, int quality, bool chroma_downsampling, bool progressive, bool optimize) {
+  const JpegEncodeOptions options = {quality, chroma_downsampling, progressive, optimize};
+  return encoded(image, [&](const Tensor& pixels) { return encode_jpeg(pixels, options); });
+}
+nb::bytes wav_of(nb::handle samples, int32_t rate) {
+  return encoded(samples, [rate](const Tensor& sound) { return encode_wav(sound, rate); });
 }
 
 std::vector<std::string> texts_of(nb::handle names) {
@@ -197,6 +212,8 @@ void add_files(nb::module_& module) {
   module.def("make_example", made_example);
   module.def("make_sequence_example", made_sequence_example);
   module.def("encode_png", png_of);
+  module.def("encode_jpeg", jpeg_of);
+  module.def("encode_wav", wav_of);
   module.def("expand_files", files_of, nb::sig(kFiles));
   module.def("list_labelled_folder", labelled_files, nb::sig(kLabelled));
   module.def("digit_set", drawn_digits);

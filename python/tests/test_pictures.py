@@ -46,6 +46,21 @@ def test_an_encoded_image_is_decoded_again():
         hp.encode_png(np.zeros((2, 2), np.float32))
 
 
+def test_an_encoded_jpeg_is_decoded_to_about_the_same():
+    image = np.add.outer(np.arange(40), np.arange(60)).astype(np.uint8)
+    for shown in (image, np.stack([image, image // 2, 255 - image], -1)):
+        file = hp.encode_jpeg(shown, chroma_downsampling=False)
+        again = hp.decode_jpeg(channels=0)(file)
+        assert file.startswith(b"\xff\xd8") and np.abs(again.reshape(shown.shape).astype(int) - shown).max() < 8
+        sizes = [len(hp.encode_jpeg(shown, 20, optimize=True)), len(hp.encode_jpeg(shown, optimize=True)), len(hp.encode_jpeg(shown, quality=95))]
+        assert sizes == sorted(set(sizes))
+    for wrong in (lambda: hp.encode_jpeg(image, 101), lambda: hp.encode_jpeg(image / 255), lambda: hp.encode_jpeg(np.zeros((2, 2, 4), np.uint8))):
+        with pytest.raises(hp.InvalidArgumentError):
+            wrong()
+    with pytest.raises(TypeError, match="progressive=1: must be True or False"):
+        hp.encode_jpeg(image, progressive=1)
+
+
 @pytest.mark.parametrize("make", [
     lambda x: x, lambda x: x.transpose(0, 3, 1, 2), lambda x: x.astype(np.float32) / 255, lambda x: x.transpose(0, 3, 1, 2) / 255,
     lambda x: x.astype(np.int64), lambda x: x / np.float16(255), lambda x: x > 0, lambda x: np.concatenate([x, x[..., :1]], 3)],
