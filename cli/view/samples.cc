@@ -49,7 +49,8 @@ bool mentions(const Kernel& kernel, std::initializer_list<const char*> words) {
 // What is shown, and how.
 struct Shown {
   Node::Ref node;
-  Node::Ref map;  // The last operator up to there that has kernels; may be null.
+  Node::Ref map;       // The last operator up to there that has kernels; may be null.
+  Node::Ref spectrum;  // The operator whose kernels make spectra, after which there is one for each; null: none.
   int64_t count = 0;
   bool in_batches = false;
   TileReading reading;
@@ -129,12 +130,17 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
   for (const Node::Ref& node : shown_path(dataset, options)) {
     shown.node = node;
     shown.in_batches = shown.in_batches || is_batch(node);
+    const Role role = node->facts().role;
+    if (role != Role::map && role != Role::hint) shown.spectrum = nullptr;
     if (kernels_of(*node) == nullptr) {
       if (node->draws() && node->facts().role == Role::map) shown.draws.push_back(node->facts().op);
       continue;
     }
     shown.map = node;
     read_map(*kernels_of(*node), shown.reading);
+    const auto& kernels = kernels_of(*node)->kernels();
+    if (std::ranges::any_of(kernels, [](const KernelRef& kernel) { return mentions(*kernel, kSpectra); }))
+      shown.spectrum = node;
     for (const KernelRef& kernel : kernels_of(*node)->kernels()) {
       if (!kernel->facts().draws.empty()) shown.draws.push_back(kernel->facts().title);
     }
@@ -146,6 +152,7 @@ Shown choose(const Dataset& dataset, const ViewOptions& options) {
   // What is known of the first field of the map is of no other.
   const bool is_first = !shown.reading.roles.empty() && shown.reading.roles[0].second == FieldRole::image;
   if (!is_first) shown.reading = {};
+  if (!shown.reading.is_spectrum) shown.spectrum = nullptr;
   shown.reading.spec = shown.node->spec();
   shown.count = tiles_of(dataset, options);
   return shown;
@@ -180,6 +187,11 @@ class Steps {
            map_.kernels()[done_]->facts().title.starts_with("decode")) {
       HEADPOND_TRY(run_next());
     }
+    return {};
+  }
+  /// Runs those before the first one that makes a spectrum.
+  Result<void> run_to_spectrum() {
+    while (done_ < keys_.size() && !mentions(*map_.kernels()[done_], kSpectra)) HEADPOND_TRY(run_next());
     return {};
   }
   Result<void> finish() {
@@ -288,6 +300,14 @@ Result<void> show_steps(const Shown& shown, Element element, const ViewOptions& 
   return {};
 }
 
+// Adds the sound of which the spectrum was made; `element` is what that operator got.
+void add_its_sound(const Shown& shown, const Element& element, const ViewOptions& options, Tile& tile) {
+  Steps steps(*shown.spectrum, *kernels_of(*shown.spectrum), element,
+              {.seed = options.seed, .epoch = static_cast<uint64_t>(tile.epoch)});
+  if (steps.run_to_spectrum() && is_sound(shown.reading, steps.fields()[0]))
+    add_sound(shown.reading, steps.fields()[0], tile);
+}
+
 Element row_of(const Element& batch, int64_t row) {
   std::vector<Tensor> values;
   for (size_t i = 0; i < batch.size(); ++i) {
@@ -323,6 +343,7 @@ Result<void> show_epochs(const Shown& shown, const ViewOptions& options, std::ve
     Tile tile{.epoch = epoch, .draws = shown.draws};
     name_tile(element->key, element->provenance, tile);
     const auto done = show_steps(shown, *element, options, tile);
+    if (done && shown.spectrum == shown.map && shown.spectrum != nullptr) add_its_sound(shown, *element, options, tile);
     if (!done) tile.error = done.error().message();
     tiles.push_back(std::move(tile));
   }
@@ -339,8 +360,13 @@ Result<std::vector<Tile>> view_tiles(const Dataset& dataset, const ViewOptions& 
     return tiles;
   }
   Sequence sequence(Dataset(options.before ? shown.map->facts().inputs[0] : shown.node), {.seed = options.seed});
+  // What the spectra are made of, one for each.
+  std::optional<Sequence> sounds;
+  if (shown.spectrum != nullptr)
+    sounds.emplace(Dataset(shown.spectrum->facts().inputs[0]), SequenceOptions{.seed = options.seed});
   while (static_cast<int64_t>(tiles.size()) < shown.count && !options.stop.stop_requested()) {
     auto element = sequence.next();
+    const auto sound = sounds ? sounds->next() : fail(Error());
     if (!element && element.error().is_end()) break;
     Tile tile{.draws = shown.draws};
     if (!element) {
@@ -359,6 +385,7 @@ Result<std::vector<Tile>> view_tiles(const Dataset& dataset, const ViewOptions& 
     } else {
       show(shown.reading, *element, tile);
     }
+    if (sound) add_its_sound(shown, *sound, options, tile);
     if (!done) tile.error = done.error().message();
     tiles.push_back(std::move(tile));
   }

@@ -7,7 +7,9 @@
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
 #include "headpond/codec/image/kernels/normalize_kernel.h"
+#include "headpond/codec/sound/augment/mask.h"
 #include "headpond/codec/sound/level/level_kernels.h"
+#include "headpond/codec/sound/spectrum/delta.h"
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/codec/sound/wav_kernel.h"
 #include "headpond/dataset/ops.h"
@@ -128,6 +130,30 @@ TEST(ViewTiles, ASoundIsHeardAtTheRateThatItsDecoderGives) {
   EXPECT_EQ(rate_of({.rate = 44100}), 44100) << "control";
   EXPECT_EQ(rate_of({.sample_rate = 22050}), 22050);
   EXPECT_EQ(rate_of({.rate = 44100, .sample_rate = 22050}), 22050);
+}
+
+TEST(ViewTiles, ASpectrumHasTheSoundThatItWasMadeOf) {
+  std::vector<float> samples;
+  for (size_t i = 0; i < 12'000; ++i) samples.push_back(i < 6'000 ? 0.25F : -0.5F);
+  const Dataset sounds = from_tensor_slices(Tensor::from(samples, {3, 4000, 1}));
+  const auto kernels = map("", gain_db({-6, 6}), log_mel({.sample_rate = 8000, .mels = 20}), spec_augment());
+  const auto gained = view_tiles(sounds | map("", gain_db({-6, 6})), {.seed = 4});
+  for (const Dataset& spectra : {sounds | kernels | batch(2), sounds | kernels | map("", delta()) | batch(2)}) {
+    const auto tiles = view_tiles(spectra, {.seed = 4, .batches = 2});
+    ASSERT_EQ(tiles->size(), 3U);
+    for (size_t i = 0; i < 3; ++i) {
+      const Tile& tile = tiles->at(i);
+      ASSERT_EQ(tile.pictures.size(), 2U);
+      EXPECT_EQ(tile.pictures[0].first, "spectrum");
+      EXPECT_EQ(tile.pictures[1].second.rgb, gained->at(i).pictures[0].second.rgb) << "the waveform";
+      EXPECT_EQ(wav_info(tile.wav, tile.wav.size())->rate, 8000);
+      EXPECT_EQ(tile.shape, "float32[21,20]");
+    }
+  }
+  const auto drawn = view_tiles(sounds | kernels | batch(2), {.seed = 4, .draws = 2});
+  EXPECT_EQ(drawn->at(0).wav, view_tiles(sounds | kernels, {.seed = 4})->at(0).wav);
+  EXPECT_NE(drawn->at(0).wav, drawn->at(1).wav) << "of another epoch";
+  EXPECT_TRUE(view_tiles(sounds | kernels | shuffle(), {.seed = 4})->at(0).wav.empty()) << "of another element";
 }
 
 TEST(ViewTiles, AreAtMost256HoweverManyBatchesAreAskedFor) {

@@ -210,22 +210,33 @@ int64_t rate_of_file(const Tile& tile) {
   return info ? info->rate : 0;
 }
 
-void show_sound(const TileReading& reading, const Tensor& sound, Tile& tile) {
+// The first channel of a sound, and its rate.
+struct Heard {
+  std::vector<float> mono;
+  int64_t rate;
+};
+
+Heard hear(const TileReading& reading, const Tensor& sound, Tile& tile) {
   const int64_t channels = sound.rank() == 2 ? std::max<int64_t>(sound.dim(1), 1) : 1;
   const std::vector<double> values = values_of(sound);
   tile.pictures.emplace_back("waveform", wave_picture(values, channels));
-  int64_t rate = reading.rate > 0 ? reading.rate : rate_of_file(tile);
-  if (rate == 0) {
-    rate = 16000;
+  Heard heard = {.mono = {}, .rate = reading.rate > 0 ? reading.rate : rate_of_file(tile)};
+  if (heard.rate == 0) {
+    heard.rate = 16000;
     tile.note = "no step says the rate: 16000 Hz are assumed";
   }
-  std::vector<float> mono;
   for (size_t i = 0; i < values.size(); i += static_cast<size_t>(channels))
-    mono.push_back(std::isfinite(values[i]) ? static_cast<float>(values[i]) : 0);
-  const auto frames = static_cast<int64_t>(mono.size());
-  if (auto wav = encode_wav(Tensor::from(mono, {frames, 1}), static_cast<int32_t>(rate))) tile.wav = std::move(*wav);
+    heard.mono.push_back(std::isfinite(values[i]) ? static_cast<float>(values[i]) : 0);
+  const auto frames = static_cast<int64_t>(heard.mono.size());
+  auto wav = encode_wav(Tensor::from(heard.mono, {frames, 1}), static_cast<int32_t>(heard.rate));
+  if (wav) tile.wav = std::move(*wav);
+  return heard;
+}
+
+void show_sound(const TileReading& reading, const Tensor& sound, Tile& tile) {
+  const auto [mono, rate] = hear(reading, sound, tile);
   const KernelRef kernel = log_mel({.sample_rate = rate});
-  const auto mel = run_kernels(std::span(&kernel, 1), Tensor::from(mono, {frames}));
+  const auto mel = run_kernels(std::span(&kernel, 1), Tensor::from(mono, {static_cast<int64_t>(mono.size())}));
   if (mel && mel->rank() == 2) tile.pictures.emplace_back("log-mel", spectrum_picture(*mel, false));
 }
 
@@ -300,6 +311,8 @@ bool to_picture(const Tensor& image, const NormalizeOptions* normalization, Pict
   if (pixels) picture = colors_of(*pixels);
   return pixels.has_value();
 }
+
+void add_sound(const TileReading& reading, const Tensor& sound, Tile& tile) { (void)hear(reading, sound, tile); }
 
 bool is_sound(const TileReading& reading, const Tensor& field) {
   if (field.dtype() == DType::bytes || field.rank() < 1 || field.rank() > 2) return false;

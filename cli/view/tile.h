@@ -49,6 +49,9 @@ struct TileReading {
 /// picture of its own.
 void show(const TileReading& reading, const Element& element, Tile& tile);
 
+/// Adds the waveform of a sound, and the sound to listen to.
+void add_sound(const TileReading& reading, const Tensor& sound, Tile& tile);
+
 /// True iff the field is shown as a sound: `reading` says so, or it has the shape of one.
 bool is_sound(const TileReading& reading, const Tensor& field);
 
