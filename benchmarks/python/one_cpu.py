@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures and sound on one CPU: a Loader beside mlx-data, OpenCV, simplejpeg, torchvision and torchaudio, each as its users write it.
+"""Pictures and sound on one CPU: a Loader beside mlx-data, OpenCV, simplejpeg, torchvision, torchaudio and soundfile, each as its users write it.
 
   one_cpu.py [--folder FOLDER] [--pictures 1000] [--rounds 5] [--seconds 2] [--json FILE] [BENCH...]
 
@@ -10,6 +10,7 @@ raw       stored images of 256 x 256 to such crops, not antialiased
 raw_u8    the same, not normalized
 cifar     50,000 images of 32 x 32 in memory: 4 pixels of padding, random crops, flipped or not, normalized, in batches of 512
 logmel    clips of 10 s at 16 kHz in memory to 80 mels of 25 ms every 10 ms, and their logarithm, in batches of 8
+wav       WAV files of a second at 16 kHz, 16 bits, to float, in batches of 64
 
 Each system runs in a process of its own with one thread, which is idle while others are measured; systems take turns. Figures are medians
 over rounds, and "times as many" medians of the rounds' ratios. It needs NumPy and Pillow, which writes the pictures, and what it measures: a
@@ -24,6 +25,7 @@ import time
 from turns import MEAN, STD, installed, pictures_of_headpond, pictures_of_torch, run
 
 JPEG_BATCH, RAW, SMALL, SMALL_BATCH, CLIPS, CLIP_BATCH = 64, (977, 256, 256, 3), (50_000, 32, 32, 3), 512, (64, 160_000), 8
+SOUNDS, SECOND, SOUND_BATCH = 2000, 16_000, 64
 AREA, ASPECT = (0.08, 1.0), (3 / 4, 4 / 3)
 
 
@@ -190,6 +192,62 @@ def logmel_torchaudio(folder, seconds):
     return per_s((torch.log(spectrum(part) + 1e-6) for part in itertools.cycle(parts)), seconds)
 
 
+# ---- Sound files.
+
+
+def sound_files(folder):
+    """2,000 files, written once."""
+    import wave
+    import numpy as np
+    for number in range(SOUNDS):
+        path = pathlib.Path(folder, "sounds", "all", f"{number:05}.wav")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if path.exists():
+            continue
+        with wave.open(str(path.with_suffix(".part")), "wb") as file:
+            file.setparams((1, 2, SECOND, SECOND, "NONE", ""))
+            file.writeframes(np.random.default_rng(number).integers(-32768, 32768, SECOND, np.int16).tobytes())
+        path.with_suffix(".part").replace(path)
+    return pathlib.Path(folder, "sounds")
+
+
+def wav_headpond(folder, seconds):
+    import headpond as hp
+    data = hp.folder(sound_files(folder), extensions=["wav"]).shuffle().map("file", hp.decode_wav(desired_channels=1, desired_samples=SECOND))
+    batches = data.batch(SOUND_BATCH, drop_remainder=True)
+    with hp.Loader(batches, epochs=None, threads=0) as loader:
+        return per_s((batch["file"] for batch in loader.flat()), seconds)
+
+
+def sounds_by(read, folder, seconds):
+    """A loop that writes what `read`(path) gives into its row; two batches in turn lie in the same memory."""
+    import numpy as np
+    files, random = sorted(sound_files(folder).glob("*/*.wav")), np.random.default_rng(7)
+
+    def batches():
+        order = itertools.chain.from_iterable(random.permutation(len(files)) for _ in itertools.repeat(0))
+        for made in itertools.cycle([np.empty((SOUND_BATCH, SECOND), np.float32) for _ in range(2)]):
+            for row in made:
+                row[:] = read(files[next(order)])
+            yield made
+    return per_s(batches(), seconds)
+
+
+def wav_soundfile(folder, seconds):
+    import soundfile
+    return sounds_by(lambda path: soundfile.read(path, dtype="float32")[0], folder, seconds)
+
+
+def wav_wave(folder, seconds):
+    import wave
+    import numpy as np
+
+    def read(path):
+        with wave.open(str(path), "rb") as file:
+            return np.frombuffer(file.readframes(file.getnframes()), np.int16) * np.float32(1 / 32768)
+    return sounds_by(read, folder, seconds)
+
+
 MORE_MODULES = {"simplejpeg": ["cv2"]}
 BENCHES = {
     "jpeg": [("headpond", "headpond", jpeg_headpond, (True,)), ("mlx-data", "mlx.data", jpeg_mlx, ()),
@@ -199,6 +257,7 @@ BENCHES = {
     "raw_u8": [("headpond", "headpond", raw_headpond, (False,)), ("OpenCV and a mapped file", "cv2", raw_opencv, (False,))],
     "cifar": [("headpond", "headpond", cifar_headpond, ()), ("mlx-data", "mlx.data", cifar_mlx, ())],
     "logmel": [("headpond", "headpond", logmel_headpond, ()), ("torchaudio", "torchaudio", logmel_torchaudio, ())],
+    "wav": [("headpond", "headpond", wav_headpond, ()), ("soundfile", "soundfile", wav_soundfile, ()), ("wave and NumPy", "numpy", wav_wave, ())],
 }
 
 if __name__ == "__main__":
