@@ -230,12 +230,12 @@ std::string blocked_in(const ThreadsSeen& seen) {
 }
 
 std::string to_string(const std::vector<ProfileRow>& rows) {
-  size_t width = 4;
+  size_t width = 5;
   for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
   std::string text = fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12} {:>12}  {}\n",
                                  "name", width, "calls", "total", "self", "~cpu", "~blocked", "share", "~bytes", "held",
                                  "at peak", "~read", "~blocked in");
-  ProfileRow all{.name = "all"};
+  ProfileRow all;
   const auto add_line = [&](const ProfileRow& row) {
     text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12.0f} {:>12} {:>12} {:>12.0f}{}\n",
                         row.name, width, row.calls, in_units(row.total_s), in_units(row.self_s), in_units(row.cpu_s),
@@ -249,10 +249,12 @@ std::string to_string(const std::vector<ProfileRow>& rows) {
     all.blocked_s += row.blocked_s;
     all.share += row.share;
     all.read_bytes += row.read_bytes;
+    all.held_bytes += row.held_bytes;
   }
-  text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12} {:>12} {:>12} {:>12.0f}\n", "all",
-                      width, "", "", in_units(all.self_s), in_units(all.cpu_s), in_units(all.blocked_s),
-                      100 * all.share, "", "", "", all.read_bytes);
+  const bool are_some_left_out = all.share > 0 && all.share < 0.9999;
+  text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12} {:>12} {:>12} {:>12.0f}\n",
+                      are_some_left_out ? "these" : "all", width, "", "", in_units(all.self_s), in_units(all.cpu_s),
+                      in_units(all.blocked_s), 100 * all.share, "", all.held_bytes, "", all.read_bytes);
   return text;
 }
 

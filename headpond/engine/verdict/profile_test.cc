@@ -160,6 +160,9 @@ TEST(Profile, IsATableAndAnArray) {
   const auto rows = profile_of(stats_of()).value();
   EXPECT_THAT(to_string(rows), HasSubstr("80.0 %"));
   EXPECT_THAT(to_string(rows), HasSubstr("4.00 s"));
+  EXPECT_THAT(to_string(rows), HasSubstr("\nall "));
+  const std::string some = to_string(profile_of(stats_of(), {.show = "map"}).value());
+  EXPECT_THAT(some, testing::AllOf(HasSubstr("\nthese "), Not(HasSubstr("\nall "))));
   JsonWriter json;
   write_profile(json, rows);
   EXPECT_THAT(std::string(json.text()), HasSubstr(R"({"name":"map","stage":"map|map|batch","depth":0,"calls":640,)"));
