@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "headpond/base/clock.h"
@@ -57,6 +58,7 @@ void ConcurrencyLimit::judge(double rate) {
     return;
   }
   const int before = std::exchange(before_, 0);
+  if (limit_ > before) add_try(static_cast<double>(limit_) / before, rate / rate_);
   const double gain = rate / rate_ - 1, without_lock = static_cast<double>(limit_) / before - 1;
   if (gain >= kWorthIt * without_lock) {
     rate_ = rate;
@@ -65,6 +67,19 @@ void ConcurrencyLimit::judge(double rate) {
     limit_ = before;
     pause_ = std::exchange(doubles_, false) ? kFirstPause : std::min(2 * pause_, kLongestPause);
   }
+}
+
+// A line through no more threads and no gain, on logarithms; the last tries count most.
+void ConcurrencyLimit::add_try(double threads, double work) {
+  constexpr double kKept = 0.9;
+  const double more = std::log2(threads);
+  more_ = kKept * more_ + more * more;
+  gained_ = kKept * gained_ + more * std::log2(std::max(work, 1e-3));
+}
+
+std::optional<double> ConcurrencyLimit::exponent() const {
+  constexpr double kEnough = 1;  // Twice as many, once.
+  return more_ >= kEnough ? std::optional(1 - gained_ / more_) : std::nullopt;
 }
 
 int ConcurrencyLimit::next_to_try() {

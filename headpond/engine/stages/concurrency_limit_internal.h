@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 namespace headpond::internal {
 
@@ -30,9 +31,12 @@ class ConcurrencyLimit {
   bool end(const EndedTask& task);
   /// Whether no thread may begin a task beside those that run.
   bool is_reached() const;
+  /// As Crowding::exponent(), by what was done when more threads than before were let in; none before that was tried.
+  std::optional<double> exponent() const;
 
  private:
   void judge(double rate);
+  void add_try(double threads, double work);
   int next_to_try();
 
   const int most_;
@@ -40,6 +44,7 @@ class ConcurrencyLimit {
   int before_ = 0;   // The limit before the one that is tried now; 0: none is.
   double rate_ = 0;  // Work in a ns with the limit that was kept; 0: not known.
   bool doubles_ = true, tries_fewer_ = false;
+  double more_ = 0, gained_ = 0;     // Of the last tries with more threads: see exponent().
   int64_t pause_ = 0, windows_ = 0;  // Windows from one try to the next, and since the last one.
   int64_t to_skip_ = 0;              // Tasks that began before the limit was changed.
   double work_ = 0;                  // In this window, as what follows.

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 #include "headpond/base/clock.h"
@@ -42,6 +43,7 @@ class Threads {
     fill(threads);
   }
   int running() const { return running_; }
+  std::optional<double> exponent() const { return limit_.exponent(); }
 
  private:
   void fill(int threads) {
@@ -75,6 +77,18 @@ TEST(ConcurrencyLimit, GoesBackWhereMoreThreadsGetLessDone) {
   threads.run([](int n) { return n <= 6 ? n : 36.0 / n; }, 5000);
   EXPECT_GE(threads.running(), 4);
   EXPECT_LE(threads.running(), 8);
+}
+
+TEST(ConcurrencyLimit, TellsWhetherMoreThreadsGetMoreDone) {
+  Threads locked, free, new_one;
+  locked.run(at_most(2), 200);
+  free.run(kWithoutLock, 200);
+  EXPECT_NEAR(locked.exponent().value_or(-1), 1, 0.1);
+  EXPECT_NEAR(free.exponent().value_or(-1), 0, 0.1);
+  new_one.run(at_most(2), 1);
+  EXPECT_FALSE(new_one.exponent());
+  free.run(at_most(4), 20'000);
+  EXPECT_NEAR(free.exponent().value_or(-1), 1, 0.3) << "later tries count most";
 }
 
 TEST(ConcurrencyLimit, FollowsWhatChanges) {

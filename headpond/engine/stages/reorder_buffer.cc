@@ -364,6 +364,11 @@ StageFigures ReorderBuffer::figures() const {
   figures.is_capped = host_.options.run_ahead >= 0 && host_.is_root(*stage_.node);
   figures.item_bytes = costs_.largest_bytes();
   account_.fill(figures);
+  // What tasks share is not the interpreter's lock if they hardly wait for that.
+  constexpr double kHardlyWaits = 0.05;
+  const TaskTimes& make = figures.totals.make;
+  if (!figures.crowding && costs_.rows_wait_and_lock() && make.lock_ns < kHardlyWaits * make.wall_ns)
+    figures.crowding = host_.locking.exponent();
   return figures;
 }
 
