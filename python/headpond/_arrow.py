@@ -141,11 +141,13 @@ def _columns_of(table: Any, fill: Any, pyarrow: Any) -> tuple[_Dense, _Lists]:
     dense: _Dense = {}
     lists: _Lists = {}
     for name, column in zip(table.column_names, table.columns):
-        column = _without_nulls(name, column, fill)
+        column = _without_nulls(name, _decoded(column, pyarrow), fill)
         kind = column.type
         if pyarrow.types.is_list(kind) or pyarrow.types.is_large_list(kind):
             chunk = _one_chunk(column)
-            lists[name] = chunk.offsets.to_numpy(), _numbers(name, _without_nulls(name, chunk.values, fill), pyarrow)
+            offsets = chunk.offsets.to_numpy()
+            first = offsets[0] if len(offsets) > 0 else 0  # Above 0 for a part of a table, of which flatten() has the values.
+            lists[name] = offsets - first if first else offsets, _numbers(name, _without_nulls(name, chunk.flatten(), fill), pyarrow)
         elif pyarrow.types.is_fixed_size_list(kind):
             dense[name] = _numbers(name, _without_nulls(name, _one_chunk(column).flatten(), fill), pyarrow).reshape(-1, kind.list_size)
         elif _is_text(kind, pyarrow):
@@ -199,6 +201,21 @@ def _without_nulls(name: str, column: Any, fill: Any) -> Any:
     if value is None:
         raise InvalidArgumentError(f"from_arrow: column {name!r} has {column.null_count} nulls; say fill=")
     return column.fill_null(value)
+
+
+def _decoded(column: Any, pyarrow: Any) -> Any:
+    """Values in place of numbers of a dictionary, as pandas' categories are, and texts as all kinds of them are known here: polars has others."""
+    kind, types = column.type, pyarrow.types
+    if types.is_dictionary(kind):
+        parts = [_decoded(one.dictionary, pyarrow).take(one.indices) for one in column.chunks]
+        return pyarrow.chunked_array(parts, _decoded(pyarrow.array([], kind.value_type), pyarrow).type)
+    if types.is_fixed_size_binary(kind) or _is_view(kind, "is_binary_view", types):
+        return column.cast(pyarrow.large_binary())
+    return column.cast(pyarrow.large_string()) if _is_view(kind, "is_string_view", types) else column
+
+
+def _is_view(kind: Any, name: str, types: Any) -> bool:
+    return hasattr(types, name) and bool(getattr(types, name)(kind))  # Before pyarrow 16 there are none.
 
 
 def _one_chunk(column: Any) -> Any:

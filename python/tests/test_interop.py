@@ -75,6 +75,39 @@ def test_nulls_are_refused_or_filled():
     assert rows_of(filled) == [{"n": 1, "text": b"a"}, {"n": -1, "text": b""}, {"n": 3, "text": b"c"}]
 
 
+def test_dictionaries_and_all_kinds_of_texts():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    texts = ["a", "longer than twelve", "a"]
+    expected = [{"x": text.encode()} for text in texts]
+    kinds = ["string", "large_string", "binary", "large_binary", *(["string_view", "binary_view"] if hasattr(pyarrow, "string_view") else [])]
+    for kind in kinds:
+        assert rows_of(hp.from_arrow(pyarrow.table({"x": pyarrow.array(texts, kind)}))) == expected, kind
+        assert rows_of(hp.from_arrow(pyarrow.table({"x": pyarrow.array([*texts[:2], None], kind)}), fill=texts[2])) == expected, kind
+    assert rows_of(hp.from_arrow(pyarrow.table({"x": pyarrow.array([b"ab", b"cd"], pyarrow.binary(2))}))) == [{"x": b"ab"}, {"x": b"cd"}]
+    for values in (texts, [5, 3, 5]):
+        parts = [pyarrow.array(values[:2]).dictionary_encode(), pyarrow.array([values[2]]).dictionary_encode()]
+        table = pyarrow.table({"x": pyarrow.chunked_array(parts)})
+        assert rows_of(hp.from_arrow(table)) == [{"x": one.encode() if isinstance(one, str) else one} for one in values]
+    if hasattr(pyarrow, "string_view"):  # As polars has categories.
+        views = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0, 1], "uint32"), pyarrow.array([texts[1], "a"], "string_view"))
+        assert rows_of(hp.from_arrow(pyarrow.table({"x": views}))) == expected
+    assert len(hp.from_arrow(pyarrow.table({"x": pyarrow.array(["a"]).dictionary_encode()}).slice(1))) == 0
+    known = pyarrow.table({"x": pyarrow.array([None, "b"]).dictionary_encode()})
+    with pytest.raises(hp.InvalidArgumentError, match="column 'x' has 1 nulls"):
+        hp.from_arrow(known)
+    assert rows_of(hp.from_arrow(known, fill="a")) == [{"x": b"a"}, {"x": b"b"}], "of which the dictionary has only one"
+
+
+def test_rows_that_a_part_of_a_table_left_out_do_not_count():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    table = pyarrow.table({"x": [[1, None], [3], [4, 5]]})
+    assert [row["x"].tolist() for row in hp.from_arrow(table.slice(1))] == [[3], [4, 5]]
+    assert [row["x"].tolist() for row in hp.from_arrow(table.slice(0, 1), fill=9)] == [[1, 9]]
+    assert len(hp.from_arrow(table.slice(3))) == 0
+    with pytest.raises(hp.InvalidArgumentError, match="column 'x' has 1 nulls"):
+        hp.from_arrow(table.slice(0, 2))
+
+
 def test_parquet_files_by_position(tmp_path):
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     from pyarrow import parquet
@@ -125,6 +158,8 @@ def test_a_pandas_frame():
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
     frame = pandas.DataFrame({"n": [1, 2, 3], "text": ["a", "b", "c"]})
     assert rows_of(hp.from_arrow(frame[frame.n > 1])) == [{"n": 2, "text": b"b"}, {"n": 3, "text": b"c"}]
+    categories = frame.astype({"text": "category"})
+    assert rows_of(hp.from_arrow(categories)) == rows_of(hp.from_arrow(frame))
 
 
 def test_a_hugging_face_dataset():
