@@ -43,6 +43,7 @@ if TYPE_CHECKING:  # Imported when they are first used: _LATER has them, too.
     from ._queues import (
         Barrier, BarrierBatch, Coordinator, FIFOQueue, LooperThread, MapStagingArea, PaddingFIFOQueue, PriorityQueue, QueueRunner,
         RandomShuffleQueue, StagingArea)
+    from ._resources import Resources
     from ._run_log import RunLog
     from ._sequence import Sequence
     from ._sources import *  # noqa: F403
@@ -61,6 +62,7 @@ _LATER = {
     "_pictures": "Pictures encode_jpeg encode_png show",
     "_queues": "Barrier BarrierBatch Coordinator FIFOQueue LooperThread MapStagingArea PaddingFIFOQueue PriorityQueue QueueRunner "
                "RandomShuffleQueue StagingArea",
+    "_resources": "Resources",
     "_run_log": "RunLog",
     "_sequence": "Sequence",
     "_stats": "CallTimes FailedCounts FunctionStats LoaderStats OperatorCost OperatorMemory StageStats StageTotals StepStats TaskTimes "
@@ -107,7 +109,7 @@ __all__ = [
     "FunctionStats", "InvalidArgumentError", "Kernel", "LabelledFile", "LabelledFolder", "Loader", "LoaderStats", "LooperThread",
     "MapStagingArea", "Migration", "MigrationStep", "NotFoundError", "OperatorCost", "OperatorMemory", "OutOfRangeError", "PaddingFIFOQueue", "Parser", "Permutation",
     "Pictures", "PriorityQueue", "Progress", "QueueMonitor", "QueueRunner", "Random", "RandomShuffleQueue", "RecordReader",
-    "RecordWriter", "ResourceExhaustedError", "RunLog", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
+    "RecordWriter", "ResourceExhaustedError", "Resources", "RunLog", "Sequence", "StageStats", "StageTotals", "StagingArea", "StepStats", "TarMember",
     "TarReader", "TaskTimes", "ThreadTimes", "ThreadsSeen", "UnimplementedError", "UnknownError", "WaitAccount", "bf16", "boolean",
     "choose_from_datasets", "concatenate", "details", "diagnose", "digit_set", "encode_jpeg", "encode_png", "encode_wav", "entropy", "expand_files", "explain",
     "expr", "f16", "f32", "f64", "fill_normal", "from_arrow", "from_generator", "from_tensor_slices", "from_tensors", "from_torch",

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from . import _core
-from ._arguments import flag, integer
+from ._arguments import flag, instance, integer
 from ._dataset import Dataset, core_of
 from ._elsewhere import add_hints
 from ._values import Path, seed_of
 from .errors import DataLossError, Error, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from ._resources import Resources
     from ._stats import LoaderStats
     from ._workers import SharedEpochs
     from .torch import LoaderDataset, Pinned
@@ -66,6 +67,13 @@ def _for_module(checked: dict[str, Any]) -> dict[str, Any]:
     return {**checked, **made, "io_threads": 0 if checked["threads"] == 0 else checked["io_threads"]}
 
 
+def _check_shared(resources: Any, pin_memory: bool) -> None:
+    if resources is not None:
+        instance("Loader", "resources", resources, _core.Resources, "Resources, or None")
+        if pin_memory:
+            raise InvalidArgumentError("Loader: pin_memory=True is for a Loader with memory of its own, without resources=")
+
+
 _open: weakref.WeakSet[Loader] = weakref.WeakSet()
 
 
@@ -82,8 +90,8 @@ class Loader:
 
     def __init__(self, dataset: Dataset, *, epochs: int | None = 1, seed: int = 0, threads: int | None = None, io_threads: int = 256,
                  memory: int | None = None, run_ahead: int | None = None, consumer_helps: bool = True,
-                 deterministic: bool | None = None, quarantine: Path = "", pin_threads: bool = True, world_size: int = 1,
-                 rank: int = 0, pin_memory: bool = False, format: str = "numpy") -> None:
+                 deterministic: bool | None = None, quarantine: Path = "", pin_threads: bool = True, resources: Resources | None = None,
+                 world_size: int = 1, rank: int = 0, pin_memory: bool = False, format: str = "numpy") -> None:
         core = core_of(dataset, "Loader")
         if format not in ("numpy", "torch", "jax"):
             raise InvalidArgumentError(f"Loader: no format {format!r}: numpy, torch, jax")
@@ -94,6 +102,7 @@ class Loader:
             raise InvalidArgumentError(f"Loader: world_size={world_size}, rank={rank}: rank must be in [0, world_size)")
         if pin_memory and format != "torch":
             raise InvalidArgumentError(f"Loader: pin_memory=True, format={format!r}: it is for format='torch'")
+        _check_shared(resources, pin_memory)
         self._convert: Callable[[Any], Any] | None = None
         pinned_for = None
         if format == "torch":
@@ -109,9 +118,9 @@ class Loader:
         self._shared_epochs: SharedEpochs | None = None  # Since to_torch().
         self._after_loop: int | None = None  # The epoch after that of the last loop, if nothing moved the position since.
         self._for_workers: dict[str, Any] = {"seed": seed, **checked}
-        self._not_for_workers = {"pin_memory": pin_memory, "quarantine": quarantine}
+        self._not_for_workers = {"pin_memory": pin_memory, "quarantine": quarantine, "resources": resources}
         self._core = _core.Loader(core, epochs=-1 if epochs is None else epochs, seed=seed_of(seed), quarantine=os.fspath(quarantine),
-                                  pinned_for=pinned_for, calls_python=bool(dataset._functions), **_for_module(checked))
+                                  resources=resources, pinned_for=pinned_for, calls_python=bool(dataset._functions), **_for_module(checked))
         self._pinned: Pinned | None = None
         if pin_memory:
             from .torch import Pinned

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The Loader, as Python sees it.
 #include <array>
+#include <memory>
 
 #include "headpond/base/json.h"
+#include "headpond/base/thread.h"
+#include "headpond/engine/executor/resources.h"
 #include "headpond/engine/verdict/profile.h"
 #include "headpond/train/device/cuda.h"
 #include "nanobind/stl/optional.h"
@@ -12,10 +15,29 @@
 namespace headpond::python {
 namespace {
 
+// Threads and memory of several Loaders.
+class PythonResources {
+ public:
+  PythonResources(int threads, std::optional<int64_t> memory)
+      : shared_(std::make_shared<Resources>(
+            ResourcesOptions{.threads = threads, .memory = memory.value_or(default_memory())})) {}
+  int threads() const { return shared_->threads(); }
+  int64_t memory() const { return shared_->memory(); }
+  /// Of a parent's a child of fork() may have copies of locks that are held.
+  const std::shared_ptr<Resources>& shared() const {
+    if (!home_.is_here()) raise(HomeProcess::error("Resources"));
+    return shared_;
+  }
+
+ private:
+  const std::shared_ptr<Resources> shared_;
+  const HomeProcess home_;
+};
+
 void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size, int64_t rank, int64_t epochs,
                  uint64_t seed, int threads, int io_threads, std::optional<int64_t> memory, int64_t run_ahead,
                  bool consumer_helps, std::optional<bool> deterministic, const std::string& quarantine,
-                 bool pin_threads, std::optional<int> pinned_for, bool calls_python) {
+                 bool pin_threads, const PythonResources* resources, std::optional<int> pinned_for, bool calls_python) {
   LoaderOptions options{.epochs = epochs, .seed = seed};
   options.threads = threads;
   options.io_threads = io_threads;
@@ -25,6 +47,7 @@ void make_loader(PythonLoader* self, const Dataset& dataset, int64_t world_size,
   options.deterministic = deterministic;
   options.quarantine = quarantine;
   options.pin_threads = pin_threads;
+  if (resources != nullptr) options.resources = resources->shared();
   if (pinned_for) options.pool = value(waiting([&] { return pinned_pool(*pinned_for); }));
   new (self) PythonLoader(dataset, world_size, rank, options, calls_python);
 }
@@ -53,12 +76,18 @@ PyType_Slot loader_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_
 }  // namespace
 
 void add_loader(nb::module_& module) {
+  nb::class_<PythonResources>(module, "Resources")
+      .def(nb::init<int, std::optional<int64_t>>(), nb::arg("threads"), nb::arg("memory").none())
+      .def_prop_ro("threads", &PythonResources::threads)
+      .def_prop_ro("memory", &PythonResources::memory)
+      .def_prop_ro("memory_in_use", [](const PythonResources& self) { return self.shared()->memory_in_use(); })
+      .def_prop_ro("running", [](const PythonResources& self) { return self.shared()->running(); });
   nb::class_<Memory>(module, "Memory").def("release", &Memory::release);
   nb::class_<PythonLoader>(module, "Loader", nb::type_slots(loader_slots))
       .def("__init__", make_loader, nb::arg("dataset"), nb::kw_only(), nb::arg("world_size"), nb::arg("rank"),
            nb::arg("epochs"), nb::arg("seed"), nb::arg("threads"), nb::arg("io_threads"), nb::arg("memory").none(),
            nb::arg("run_ahead"), nb::arg("consumer_helps"), nb::arg("deterministic").none(), nb::arg("quarantine"),
-           nb::arg("pin_threads"), nb::arg("pinned_for").none(), nb::arg("calls_python"))
+           nb::arg("pin_threads"), nb::arg("resources").none(), nb::arg("pinned_for").none(), nb::arg("calls_python"))
       .def("next", &PythonLoader::next)
       .def("try_next", &PythonLoader::try_next)
       .def("next_epoch", &PythonLoader::next_epoch)

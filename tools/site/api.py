@@ -14,7 +14,7 @@ HIDDEN = ("bytes", "range", "zip")  # Not in __all__, as they would hide a built
 PAGES = {
     "datasets": ("Datasets", ["_sources", "_dataset", "_memory", "_joined", "_arrow", "_map_style", "_migrate", "_steps", "_parsers"], "What makes a dataset, and what each dataset has."),
     "kernels": ("Kernels", ["_kernels"], "What `map` runs on images and sounds, in C++. Each is also callable on a value."),
-    "loader": ("The Loader", ["_loader", "_stats", "_sequence"], "Batches that threads prepare ahead."),
+    "loader": ("The Loader", ["_loader", "_resources", "_stats", "_sequence"], "Batches that threads prepare ahead."),
     "queues": ("Queues", ["_queues"], "TensorFlow 1's queues, and the threads that fill them."),
     "monitor": ("What watches a run", ["_monitor", "_run_log", "__init__"], "Runs in a folder, verdicts, TensorBoard, waits, timelines, progress."),
     "pictures": ("Pictures", ["_pictures"], "What a batch looks like."),
