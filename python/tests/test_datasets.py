@@ -235,6 +235,8 @@ def test_explain():
 def test_a_pipeline_file(tmp_path):
     (tmp_path / "p.toml").write_text("seed = 9\n[[step]]\nop = 'range'\nargs = { stop = 4 }\n")
     dataset, seed = hp.read_plan(tmp_path / "p.toml")
+    with pytest.raises(hp.NotFoundError, match="read_plan: .*absent.toml: no such file"):
+        hp.read_plan(tmp_path / "absent.toml")
     assert (values(dataset), seed) == ([0, 1, 2, 3], 9)
 
 
