@@ -6,7 +6,7 @@ from __future__ import annotations
 from . import _core
 from ._arguments import integer, some_text
 
-__all__ = ["span", "start", "stop"]
+__all__ = ["counter", "instant", "span", "start", "stop"]
 
 
 def start(events_per_thread: int = 1 << 18) -> None:
@@ -17,6 +17,17 @@ def start(events_per_thread: int = 1 << 18) -> None:
 def stop() -> None:
     """Ends the recording; what was recorded stays."""
     _core.stop_trace()
+
+
+def counter(name: str, value: int) -> None:
+    """A curve of the timeline: its value now."""
+    call = "trace.counter()"
+    _core.trace_counter(some_text(call, "name", name), integer(call, "value", value))
+
+
+def instant(name: str) -> None:
+    """A mark in the timeline: what this thread did just now."""
+    _core.trace_instant(some_text("trace.instant()", "name", name))
 
 
 def span(name: str) -> _core.Span:

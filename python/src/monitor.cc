@@ -330,6 +330,12 @@ void add_monitor(nb::module_& module) {
   module.def("start_trace", [](size_t events_per_thread) { trace::start(events_per_thread); });
   module.def("stop_trace", [] { trace::stop(); });
   module.def("write_timeline", written_timeline, nb::arg("path"), nb::arg("process_name"));
+  module.def("trace_counter", [](const std::string& name, int64_t value) {
+    if (trace::enabled()) trace::counter(trace::intern(name), value);
+  });
+  module.def("trace_instant", [](const std::string& name) {
+    if (trace::enabled()) trace::instant(trace::intern(name), trace::Category::step);
+  });
   nb::class_<PythonSpan>(module, "Span")
       .def(nb::init<const std::string&>())
       .def("__enter__", &PythonSpan::enter)

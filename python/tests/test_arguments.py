@@ -141,6 +141,8 @@ TYPES = {
     "WaitAccount: name=3: must be a text": lambda: hp.WaitAccount(3),
     "trace.start(): events_per_thread='3': must be an integer": lambda: hp.trace.start("3"),
     "trace.span(): name=None: must be a text": lambda: hp.trace.span(None),
+    "trace.counter(): value=1.5: must be an integer": lambda: hp.trace.counter("a", 1.5),
+    "trace.instant(): name=3: must be a text": lambda: hp.trace.instant(3),
     "progress(): total='3': must be an integer": lambda: hp.progress([], total="3"),
     "progress(): description=None: must be a text": lambda: hp.progress([], description=None),
     "diagnose() takes a Loader or a queue, not int": lambda: hp.diagnose(3),

@@ -500,12 +500,20 @@ print(os.getpid(), child)
 def test_a_timeline(tmp_path):
     hp.trace.start()
     with hp.trace.span("my step"):
+        hp.trace.counter("my curve", 7)
+        hp.trace.instant("my mark")
         list(hp.Loader(DATA, threads=1, consumer_helps=False))
     hp.trace.stop()
+    hp.trace.counter("afterwards", 1)
+    hp.trace.instant("afterwards")
     report = hp.write_timeline(tmp_path / "timeline.json")
     events = json.loads((tmp_path / "timeline.json").read_text())["traceEvents"]
     assert report["spans"] == sum(one["ph"] == "X" for one in events) > 1
-    assert any(one["name"] == "my step" for one in events)
+    named = {one["name"]: one for one in events}
+    step, mark = named["my step"], named["my mark"]
+    assert step["ts"] <= mark["ts"] <= step["ts"] + step["dur"] and (mark["ph"], mark["tid"]) == ("i", step["tid"])
+    assert any(one["ph"] == "C" and "my curve" in one["name"] and 7 in one["args"].values() for one in events)
+    assert "afterwards" not in str(events)
 
 
 def test_progress_writes_lines_and_the_loop_is_the_same(monkeypatch):
