@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Other libraries, as they are: Arrow, pandas, Hugging Face datasets, JAX, torchdata, Keras. What is not installed is skipped."""
+"""Other libraries, as they are: Arrow, pandas, Hugging Face datasets, JAX, torchdata, Keras, TensorBoard. What is not installed is skipped."""
 import gc
 import json
 import os
@@ -229,3 +229,22 @@ def test_keras_fits_tuples():
                         callbacks=[keras.callbacks.LambdaCallback(on_epoch_end=validate)])
     assert history.history["loss"][-1] < history.history["loss"][0]
     assert len(losses) == 6 and all(of_batches == pytest.approx(of_all, rel=1e-4) for of_batches, of_all in losses)
+
+
+@pytest.mark.parametrize("style, tag", [("queue", "queue/numbers/fraction_of_8_full"), ("tf1", "numbers/fraction_of_8_full")])
+def test_tensorboard_reads_what_an_event_writer_wrote(style, tag, tmp_path):
+    accumulator = pytest.importorskip("tensorboard.backend.event_processing.event_accumulator", reason="TensorBoard is not installed")
+    queue = hp.FIFOQueue(8, hp.i64, [()], name="numbers")
+    queue.enqueue_many(np.arange(6))
+    with hp.EventWriter(tmp_path) as events:
+        for step in range(5):
+            events.scalar("loss", 1 / (step + 1), step)
+        with hp.QueueMonitor(sample_every=0.001, write_every=0.002, events=events, tag_style=style) as monitor:
+            watched = monitor.watch(queue)
+            while watched.summary().samples < 3:
+                pass
+    read = accumulator.EventAccumulator(str(tmp_path))
+    read.Reload()
+    assert {"loss", tag} <= set(read.Tags()["scalars"])
+    assert [(one.step, one.value) for one in read.Scalars("loss")] == [(step, np.float32(1 / (step + 1))) for step in range(5)]
+    assert {one.value for one in read.Scalars(tag)} == {0.75}
