@@ -200,7 +200,9 @@ std::pair<std::vector<std::string>, int> with_lacks(const Dataset& dataset, cons
   Loader loader(dataset, options);
   for (auto next = loader.next(); !at_end(next); next = loader.next()) {
     if (next) all.first.push_back(to_string((*next)[0]));
-    if (!next) EXPECT_EQ(next.error().kind(), ErrorKind::ResourceExhausted) << next.error();
+    if (!next) {
+      EXPECT_EQ(next.error().kind(), ErrorKind::ResourceExhausted) << next.error();
+    }
     all.second += next ? 0 : 1;
     if (all.second > 100) break;
   }
@@ -226,7 +228,9 @@ TEST(LoaderFaults, WhatIsLostForLackOfMemoryComesAfterItsError) {
         const auto got = with_lacks(pipeline(no_memory_at_times(first, 3)), {.epochs = 2, .threads = threads});
         EXPECT_EQ(got.first, expected.first) << threads << " threads, from call " << first;
         // What is made ahead and not needed is told to nobody.
-        if (first <= 33) EXPECT_GE(got.second, 1) << threads << " threads, from call " << first;
+        if (first <= 33) {
+          EXPECT_GE(got.second, 1) << threads << " threads, from call " << first;
+        }
         EXPECT_LE(got.second, 3);
       }
     }
