@@ -79,6 +79,9 @@ NAMED = [
           lambda chain, what, theirs, ours: "repeat" in ops(chain) and ours.error == "FailedPrecondition" and not theirs.error),
     Named("a shuffle of the whole epoch needs positions; tf.data holds the whole epoch in memory (ops/order.h)",
           lambda chain, what, theirs, ours: "a stream has no positions to permute" in ours.message),
+    Named("scan is a stream, whose number of elements is not known before its end; tf.data's has that of its input (ops/fold.h)",
+          lambda chain, what, theirs, ours: "scan" in ops(chain) and not ours.elements and
+          "the number of elements of the input is not known before its end" in ours.message),
     Named("of two errors in one batch the one of the earlier element is told (DESIGN.md 2.5)",
           lambda chain, what, theirs, ours: what == "kind of error" and chain[-1].flow.gathers_errors),
     Named("the number of a file's records, and of other elements, is known where tf.data does not know it (ops/structure.h)",

@@ -85,6 +85,27 @@ def take_while(draw, flow):
     return by_predicate("take_while", draw, flow, lambda dataset: dataset.take_while)
 
 
+@row()
+def scan(draw, flow):
+    """With a state of int64: the sum of floats would show how each rounds."""
+    before = Field("state", "int64")
+    scalars = [field for field in flow.fields if not field.dims]
+    after = expression(draw.rng, [*scalars, before], draw.outer)
+    while after.is_float:
+        after = expression(draw.rng, [*scalars, before], draw.outer)
+    given = expression(draw.rng, [*flow.fields, before], draw.outer) if draw.chance(0.6) else after
+    initial = draw.rng.randint(-3, 9)
+
+    def build_scan(datasets, outer):
+        def function(state, element):
+            own = {**by_name(flow, element if isinstance(element, tuple) else (element,)), "state": state}
+            return after.value(own, outer), given.value(own, outer)
+        return datasets[0].scan(tf.constant(initial, tf.int64), function)
+    args = {"initial_state": initial, "scan_func": after.text, **({} if given is after else {"output": given.text})}
+    field = Field(X, "float64" if given.is_float else "int64", given.dims)
+    return Step("scan", args, build_scan, flow.but(fields=(field,)))
+
+
 @row(lambda flow: finite(flow) and len(flow.fields) == 1 and flow.fields[0].dtype in ("int64", "int32", "bytes"))
 def unique(draw, flow):
     return step("unique", {}, lambda ds: ds.unique(), flow)
