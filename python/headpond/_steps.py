@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._arguments import some_text
 from ._values import DTypeLike, dtype_name, is_dataset, plain
+from .errors import Error
 
 if TYPE_CHECKING:
     import numpy
@@ -36,6 +38,17 @@ def expr(text: str, *, dtype: DTypeLike | None = None) -> Expression:
     return Expression(some_text("expr()", "text", text), dtype)
 
 
+def _alone(name: str, make: Callable[[], Any]) -> Any:
+    """What `make` returns. An error says nothing of the dataset of one element that a call on a value runs."""
+    try:
+        return make()
+    except Error as error:
+        message = error.message.removeprefix(f"{error.stage}, from_tensors, record 0: ").removeprefix("map: ")
+        error.message = message.removeprefix(f"{name}: ") if message.startswith(f"{name}: {name}: ") else message
+        error.args, error.stage, error.key = (error.message,), None, None
+        raise
+
+
 class Kernel:
     """A decoder, an augmentation, a spectrum: runs in C++ without the interpreter's lock. Also callable on a value."""
 
@@ -56,11 +69,14 @@ class Kernel:
 
     def __call__(self, value: Any, *, rng: numpy.random.Generator | None = None) -> Any:
         """What it makes of one value. A kernel that draws random numbers draws those that follow from `rng`."""
-        made = _core.build("map", {"kernels": [self._plan()]}, "", [("", _core.from_tensors([("", value)]))],
-                           chains=[(one._plan(), one._core) for one in self.datasets()])
-        if rng is None and made.draws:
-            raise TypeError(f"hp.{self.name} draws random numbers: use it in map(), or give it rng=, a numpy.random.Generator")
-        return next(_core.Sequence(made, 0 if rng is None else int(rng.integers(2**63)), 1, None, None))
+        def make() -> Any:
+            made = _core.build("map", {"kernels": [self._plan()]}, "", [("", _core.from_tensors([("", value)]))],
+                               chains=[(one._plan(), one._core) for one in self.datasets()])
+            if rng is None and made.draws:
+                raise TypeError(f"hp.{self.name} draws random numbers: use it in map(), or give it rng=, a numpy.random.Generator")
+            return next(_core.Sequence(made, 0 if rng is None else int(rng.integers(2**63)), 1, None, None))
+
+        return _alone(self.name, make)
 
     def __repr__(self) -> str:
         return f"hp.{self.name}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"
@@ -75,8 +91,11 @@ class Parser:
         self.options = options
 
     def __call__(self, message: bytes | str) -> Any:
-        made = _core.build(self.op, plain(self.options), "", [("", _core.from_tensors([("", message)]))])
-        return next(_core.Sequence(made, 0, 1, None, None))
+        def make() -> Any:
+            made = _core.build(self.op, plain(self.options), "", [("", _core.from_tensors([("", message)]))])
+            return next(_core.Sequence(made, 0, 1, None, None))
+
+        return _alone(self.op, make)
 
     def __repr__(self) -> str:
         return f"hp.{self.op}({', '.join(f'{name}={value!r}' for name, value in self.options.items())})"

@@ -104,6 +104,16 @@ def test_a_function_for_a_name_that_is_not_there():
             build()
 
 
+def test_an_error_of_a_call_on_a_value_says_nothing_of_a_dataset():
+    for call, message in ((lambda: hp.decode_jpeg()(b"123"), "decode_jpeg: not a JPEG file: it begins with 31 32 33"),
+                          (lambda: hp.log_mel()(np.zeros(9, np.float32)), "log_mel: 9 samples are too few to mirror 200 at the edges"),
+                          (lambda: hp.resize(8)(np.zeros((3, 3))), "resize(8): takes uint8 or float32 [height,width,channels] with 1 to 4 channels, not float64[3,3]"),
+                          (lambda: hp.parse_example({"a": hp.i64})(b"xx"), "Example, feature 'a': 1 values of int64 expected, none found")):
+        with pytest.raises(hp.InvalidArgumentError) as raised:
+            call()
+        assert str(raised.value) == raised.value.message == message and raised.value.stage is None
+
+
 def module_class(name, bases=(), **names):
     """A class as PyTorch and torchvision have them, whether they are installed or not."""
     return type(name, bases or (type("Module", (), {"__module__": "torch.nn.modules.module"}),),
