@@ -167,6 +167,15 @@ void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
   tile.is_whole = place.is_whole;
 }
 
+// The same of a sample that could not be made.
+void name_failed(const Error& error, Tile& tile) {
+  tile.error = error.message();
+  ErrorPlace place = error.place();
+  tile.key = place.key.value_or(0);
+  tile.source = std::move(place.source);
+  if (place.record) tile.record = static_cast<int64_t>(*place.record);
+}
+
 // The kernels of one sample, one after the other, so that the image between two of them can be seen.
 class Steps {
  public:
@@ -370,7 +379,7 @@ Result<std::vector<Tile>> view_tiles(const Dataset& dataset, const ViewOptions& 
     if (!element && element.error().is_end()) break;
     Tile tile{.draws = shown.draws};
     if (!element) {
-      tile.error = element.error().message();
+      name_failed(element.error(), tile);
       tiles.push_back(std::move(tile));
       continue;
     }

@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "headpond/codec/image/geometry/geometry_kernels.h"
 #include "headpond/codec/image/kernels/crop_kernels.h"
 #include "headpond/codec/image/kernels/flip_kernels.h"
@@ -180,6 +183,23 @@ TEST(ViewTiles, AnElementThatFailsIsATile) {
   ASSERT_TRUE(tiles);
   ASSERT_EQ(tiles->size(), 2U);
   EXPECT_THAT(tiles->at(0).error, HasSubstr("broken"));
+  EXPECT_EQ(tiles->at(1).key, 1U);
+}
+
+TEST(ViewTiles, AFileThatCannotBeDecodedIsNamed) {
+  const std::filesystem::path folder_path = std::filesystem::path(testing::TempDir()) / "view_of_damaged_files";
+  std::filesystem::create_directories(folder_path / "a");
+  const auto sound = encode_wav(Tensor::from(std::vector<float>(500, 0.25F), {500, 1}), 8000).value();
+  std::ofstream(folder_path / "a" / "0.wav", std::ios::binary)
+      .write(reinterpret_cast<const char*>(sound.data()), std::ssize(sound));
+  std::ofstream(folder_path / "a" / "1.wav", std::ios::binary) << "no sound";
+  const auto tiles = view_tiles(folder(folder_path.string()) | map("file", decode_wav()) | batch(2), {});
+  std::filesystem::remove_all(folder_path);
+  ASSERT_EQ(tiles->size(), 2U);
+  EXPECT_EQ(tiles->at(0).error, "");
+  EXPECT_EQ(tiles->at(1).source, (folder_path / "a" / "1.wav").string());
+  EXPECT_EQ(tiles->at(1).record, 0);
+  EXPECT_EQ(tiles->at(1).key, 1U);
 }
 
 }  // namespace
