@@ -114,7 +114,7 @@ def test_lengths_that_a_dataset_writes(tmp_path):
         assert list(np.load(path)) == [0, 2, 4]
     with pytest.raises(TypeError, match="field= is for kernels"):
         clips.write_lengths(path, len, field="file")
-    with pytest.raises(hp.InvalidArgumentError, match="one int64 by position"):
+    with pytest.raises(hp.InvalidArgumentError, match="one int64 for each element is needed"):
         clips.write_lengths(path, hp.decode_wav())
     with pytest.raises(hp.InvalidArgumentError, match="lengths belong to what is below shuffle"):
         clips.shuffle().write_lengths(path, hp.sound_frames())

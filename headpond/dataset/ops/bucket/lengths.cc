@@ -70,12 +70,17 @@ Lengths::Content read_lengths(const std::string& path) {
 }
 
 [[noreturn]] void refuse_lengths(const Dataset& made) {
-  refuse(kWriteLengths, fmt::format("one int64 by position is needed, not {}", to_string(made.spec())));
+  refuse(kWriteLengths, fmt::format("one int64 for each element is needed, not {}", to_string(made.spec())));
 }
 
 void check_lengths(const Dataset& source, const Dataset& made, const FieldSpec& length) {
   const bool is_number = length.dtype == DType::i64 && length.shape.rank() == 0;
-  if (!is_number || made.kind() != Kind::indexed || source.kind() != Kind::indexed) refuse_lengths(made);
+  if (!is_number) refuse_lengths(made);
+  if (made.kind() != Kind::indexed || source.kind() != Kind::indexed) {
+    const bool is_stream = made.kind() == Kind::stream || source.kind() == Kind::stream;
+    refuse(kWriteLengths, fmt::format("elements by position are needed, and {}",
+                                      is_stream ? "a stream has no positions" : "some positions have no element"));
+  }
   if (&internal::source_of_lengths(*source.node()) != source.node().get()) {
     refuse(kWriteLengths, "lengths belong to what is below " + source.node()->title());
   }

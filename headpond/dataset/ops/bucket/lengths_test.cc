@@ -87,6 +87,9 @@ TEST(Lengths, AreWrittenOfASource) {
   EXPECT_EQ(lengths(path).content().source, mark_of_source(*range(3).node()));
   EXPECT_THROW((void)write_lengths(range(3) | shuffle(), length, path), Exception);
   EXPECT_THROW((void)write_lengths(range(3), map([](int64_t x) { return x * 0.5; }), path), Exception);
+  const Dataset filtered = range(3) | filter([](int64_t x) { return x > 0; });
+  EXPECT_THAT([&] { (void)write_lengths(filtered, length, path); },
+              testing::ThrowsMessage<Exception>(HasSubstr("some positions have no element")));
   const auto negative = write_lengths(range(3), map([](int64_t x) { return 1 - x; }), path);
   EXPECT_EQ(negative.error().message(), "write_lengths: the length of element 2 is -1");
   const Step bad =
