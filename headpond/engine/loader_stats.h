@@ -109,6 +109,9 @@ struct StepStats {
   /// The calls whose time startup_ns, edge_ns, burst_ns and sustained_ns add up. sustained.p50_ns is what a typical
   /// step loses; burst.p99_ns is how long the consumer must get by without a batch.
   CallTimes startup = {}, edge = {}, burst = {}, sustained = {};
+  /// Shares of work_ns, measured in some steps: in which the program computed; in which it was ready to run, but
+  /// another thread had the processor. Below 0: not known.
+  double work_cpu_share = -1, work_queue_share = -1;
 };
 
 /// What kind of call a step began with: see StepStats.

@@ -107,6 +107,8 @@ class StepStats(TypedDict):
     edge: CallTimes
     burst: CallTimes
     sustained: CallTimes
+    work_cpu_share: float
+    work_queue_share: float
 
 
 class ThreadTimes(TypedDict):

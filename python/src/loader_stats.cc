@@ -92,11 +92,11 @@ Dict dict_of(const ThreadTimes& times) {
 
 Dict dict_of(const StepStats& steps) {
   const auto& [count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns, startup, edge, burst,
-               sustained] = steps;
+               sustained, work_cpu_share, work_queue_share] = steps;
   return named({"steps", "call_ns", "startup_ns", "edge_ns", "burst_ns", "sustained_ns", "work_ns", "helped_ns",
-                "startup", "edge", "burst", "sustained"},
+                "startup", "edge", "burst", "sustained", "work_cpu_share", "work_queue_share"},
                count, call_ns, startup_ns, edge_ns, burst_ns, sustained_ns, work_ns, helped_ns, dict_of(startup),
-               dict_of(edge), dict_of(burst), dict_of(sustained));
+               dict_of(edge), dict_of(burst), dict_of(sustained), work_cpu_share, work_queue_share);
 }
 
 }  // namespace

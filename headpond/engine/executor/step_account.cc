@@ -97,6 +97,8 @@ StepStats StepAccount::stats() const {
   stats.edge = whole.times(WaitKind::epoch_edge);
   stats.burst = whole.times(WaitKind::burst);
   stats.sustained = whole.times(WaitKind::sustained);
+  stats.work_cpu_share = cpu_share();
+  stats.work_queue_share = queue_share();
   return stats;
 }
 

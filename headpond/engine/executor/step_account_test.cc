@@ -158,12 +158,15 @@ TEST(StepAccount, SharesAreThoseOfTheStepsThatWereMeasured) {
   account.add(0, {.ns = kMs});
   EXPECT_LT(account.cpu_share(), 0) << "unknown";
   EXPECT_LT(account.queue_share(), 0);
+  EXPECT_LT(account.stats().work_queue_share, 0);
   account.call_ends(0);
   account.add(0, {.ns = 10 * kMs, .cpu_ns = 4.0 * kMs, .queue_ns = 1.0 * kMs});
   account.call_ends(0);
   account.add(0, {.ns = 10 * kMs});
   EXPECT_DOUBLE_EQ(account.cpu_share(), 0.4);
   EXPECT_DOUBLE_EQ(account.queue_share(), 0.1);
+  EXPECT_DOUBLE_EQ(account.stats().work_cpu_share, 0.4);
+  EXPECT_DOUBLE_EQ(account.stats().work_queue_share, 0.1);
 }
 
 TEST(StepAccount, KeepsTheLastSteps) {

@@ -103,6 +103,8 @@ void fields(auto& visit, Is<StepStats> auto& x) {
   visit("edge", x.edge);
   visit("burst", x.burst);
   visit("sustained", x.sustained);
+  visit("work_cpu_share", x.work_cpu_share);
+  visit("work_queue_share", x.work_queue_share);
 }
 
 void fields(auto& visit, Is<OperatorMemory> auto& x) {

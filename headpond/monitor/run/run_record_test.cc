@@ -49,6 +49,8 @@ PipelineRecord full_record() {
   record.loader.io_threads = 9;
   record.loader.inline_now = true;
   record.loader.steps = {10, 11, 12, 13, 14, 15, 16, 58};
+  record.loader.steps.work_cpu_share = 0.25;
+  record.loader.steps.work_queue_share = 0.125;
   record.loader.defects = 17;
   record.loader.elements = 59;
   record.loader.bytes = 60;
@@ -90,6 +92,7 @@ TEST_F(RunRecordTest, EveryFieldIsReadBack) {
   EXPECT_EQ(line_of(run->points[0]), line_of(point));
   ASSERT_EQ(run->pipelines.size(), 1U);
   EXPECT_EQ(line_of(run->pipelines[0]), line_of(record));
+  EXPECT_EQ(run->pipelines[0].loader.steps.work_queue_share, 0.125);
   EXPECT_EQ(run->pipelines[0].verdict.to_string(), record.verdict.to_string());
   EXPECT_TRUE(run->is_whole);
   EXPECT_NE(line_of(record), line_of(PipelineRecord())) << "the comparison above sees nothing";
