@@ -24,6 +24,10 @@ std::string converted(const std::string& state, const std::vector<Dataset>& of, 
   return state;
 }
 
+bool has_bytes(const Spec& spec) {
+  return std::any_of(spec.begin(), spec.end(), [](const FieldSpec& field) { return field.dtype == DType::bytes; });
+}
+
 }  // namespace
 
 // While a call that replaces what next() reads gives the lock up.
@@ -137,15 +141,21 @@ Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next, bool may_wait) {
   if (!batch) {
     const OwnsExceptions owns(this);
     (void)waiting([&] { return batch.emplace(next()).has_value(); });
-    // It had to wait for the lock that functions hold. Beside a call of another thread nothing is counted.
-    if (calls_python_ && !is_closed_ && waiting_ == 1) loader_->returned_late();
+    if (calls_python_ && !copies_) return_now();  // It had to wait for the lock that functions hold.
   }
   is_in_epoch_ = *batch || (is_in_epoch_ && !at_end(*batch));
   if (at_end(*batch)) return nb::none();
   if (!*batch) raise(batch->error());
   epoch_ = (*batch)->epoch();
   index_ = (*batch)->index();
-  return keys_.value_of(std::move(**batch).element(), returned_);
+  Any value = keys_.value_of(std::move(**batch).element(), returned_);
+  if (copies_) return_now();
+  return value;
+}
+
+// The call took until now. Beside a call of another thread nothing is counted.
+void PythonLoader::return_now() const {
+  if (!is_closed_ && waiting_ == 1) loader_->returned_late();
 }
 
 PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t rank, const LoaderOptions& options,
@@ -154,6 +164,7 @@ PythonLoader::PythonLoader(const Dataset& batches, int64_t world_size, int64_t r
       dataset_(world_size == 1 && rank == 0 ? batches : batches | distribute(world_size, rank)),
       options_(options),
       calls_python_(calls_python),
+      copies_(has_bytes(dataset_.spec())),
       keys_(dataset_.spec()),
       returned_(options.pool != nullptr ? std::make_shared<Returned>() : nullptr) {
   open([&]() -> Result<Loader> { return Loader(dataset_, options_); });

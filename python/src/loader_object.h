@@ -87,6 +87,7 @@ class PythonLoader {
   template <class Next>
   Any given(AtEpochEnd at_end, Next next, bool may_wait = true);
   std::optional<Result<Batch>> batch_at_once();
+  void return_now() const;
   std::string saved_state() const;
   void refuse_if_waiting(const char* call) const;
   void refuse_if_in_use(const char* call) const;
@@ -98,6 +99,7 @@ class PythonLoader {
   const Dataset batches_, dataset_;
   const LoaderOptions options_;
   const bool calls_python_;
+  const bool copies_;  // Each value of a field of bytes becomes an object of Python.
   const Keys keys_;
   const std::shared_ptr<Returned> returned_;  // Null: memory of arrays that are gone may be used again.
   std::shared_ptr<Loader> loader_;

@@ -136,6 +136,21 @@ def test_a_wait_for_a_functions_lock_is_no_step():
     assert statistics.median(share_of_calls(hp.Loader(native, threads=2), lambda: spin(0.002)) for _ in range(5)) < 0.1
 
 
+def test_a_call_lasts_until_the_values_of_its_batch_are_objects():
+    loader = hp.Loader(hp.from_tensor_slices([b"x" * 60_000] * 64).repeat().batch(64))
+    for _ in range(5):
+        loader.next()
+    before, took = loader.stats()["steps"]["call_ns"], 0.0
+    for _ in range(20):
+        time.sleep(0.01)  # Batches are ready: next() only makes objects of one.
+        began = time.perf_counter()
+        batch = loader.next()
+        took += time.perf_counter() - began
+        del batch
+    loader.next()
+    assert loader.stats()["steps"]["call_ns"] - before > 0.5e9 * took
+
+
 def test_a_verdict_of_a_function_that_holds_the_lock():
     data = hp.range(10**6).map(lambda x: spin(0.001) or x, output=(hp.i64, ())).batch(2)
     loader = hp.Loader(data, threads=2)
