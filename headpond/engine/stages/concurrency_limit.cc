@@ -69,16 +69,18 @@ void ConcurrencyLimit::judge(double rate) {
   }
 }
 
-// A line through no more threads and no gain, on logarithms; the last tries count most.
+// A line through no more threads and no gain, on logarithms; the last tries count most. The first one does not: the
+// rate before it is that of tasks that had just begun.
 void ConcurrencyLimit::add_try(double threads, double work) {
   constexpr double kKept = 0.9;
-  const double more = std::log2(threads);
+  if (std::exchange(is_first_try_, false)) return;
+  const double more = std::log2(threads), gained = std::clamp(std::log2(std::max(work, 1.0)), 0.0, more);
   more_ = kKept * more_ + more * more;
-  gained_ = kKept * gained_ + more * std::log2(std::max(work, 1e-3));
+  gained_ = kKept * gained_ + more * gained;
 }
 
 std::optional<double> ConcurrencyLimit::exponent() const {
-  constexpr double kEnough = 1;  // Twice as many, once.
+  constexpr double kEnough = 0.5;  // Half as many more, twice.
   return more_ >= kEnough ? std::optional(1 - gained_ / more_) : std::nullopt;
 }
 

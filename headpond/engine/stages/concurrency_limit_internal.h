@@ -43,7 +43,7 @@ class ConcurrencyLimit {
   int limit_ = 2, running_ = 0;
   int before_ = 0;   // The limit before the one that is tried now; 0: none is.
   double rate_ = 0;  // Work in a ns with the limit that was kept; 0: not known.
-  bool doubles_ = true, tries_fewer_ = false;
+  bool doubles_ = true, tries_fewer_ = false, is_first_try_ = true;
   double more_ = 0, gained_ = 0;     // Of the last tries with more threads: see exponent().
   int64_t pause_ = 0, windows_ = 0;  // Windows from one try to the next, and since the last one.
   int64_t to_skip_ = 0;              // Tasks that began before the limit was changed.

@@ -81,10 +81,14 @@ TEST(ConcurrencyLimit, GoesBackWhereMoreThreadsGetLessDone) {
 
 TEST(ConcurrencyLimit, TellsWhetherMoreThreadsGetMoreDone) {
   Threads locked, free, new_one;
-  locked.run(at_most(2), 200);
+  locked.run(at_most(2), 1000);
   free.run(kWithoutLock, 200);
   EXPECT_NEAR(locked.exponent().value_or(-1), 1, 0.1);
   EXPECT_NEAR(free.exponent().value_or(-1), 0, 0.1);
+  Threads slow_at_first;
+  slow_at_first.run([](int) { return 0.02; }, 2);
+  slow_at_first.run(at_most(2), 1000);
+  EXPECT_NEAR(slow_at_first.exponent().value_or(-1), 1, 0.1) << "that more were faster than that says nothing";
   new_one.run(at_most(2), 1);
   EXPECT_FALSE(new_one.exponent());
   free.run(at_most(4), 20'000);

@@ -364,11 +364,13 @@ StageFigures ReorderBuffer::figures() const {
   figures.is_capped = host_.options.run_ahead >= 0 && host_.is_root(*stage_.node);
   figures.item_bytes = costs_.largest_bytes();
   account_.fill(figures);
-  // What tasks share is not the interpreter's lock if they hardly wait for that.
+  // What tasks share is not the interpreter's lock if they hardly wait for that. The limit knows what more of them
+  // gain, where few run at once.
   constexpr double kHardlyWaits = 0.05;
   const TaskTimes& make = figures.totals.make;
-  if (!figures.crowding && costs_.rows_wait_and_lock() && make.lock_ns < kHardlyWaits * make.wall_ns)
-    figures.crowding = host_.locking.exponent();
+  const auto by_limit = host_.locking.exponent();
+  if (by_limit && costs_.rows_wait_and_lock() && make.lock_ns < kHardlyWaits * make.wall_ns)
+    figures.crowding = std::max(figures.crowding.value_or(*by_limit), *by_limit);
   return figures;
 }
 
