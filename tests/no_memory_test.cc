@@ -200,7 +200,9 @@ void check_all_runs(int threads, int step, const std::optional<Error>& damage) {
       }
     }
     EXPECT_GT(failed, 0) << "pipeline " << i << ": no call of next() failed, so this shows nothing";
-    if (pipeline.loses_items) EXPECT_GT(opened_again, 0) << "pipeline " << i << ": no stage lost anything";
+    if (pipeline.loses_items) {
+      EXPECT_GT(opened_again, 0) << "pipeline " << i << ": no stage lost anything";
+    }
   }
 }
 

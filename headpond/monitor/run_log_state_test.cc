@@ -188,7 +188,9 @@ TEST_F(RunLogFilesTest, AShortRunHasItsPipelineInItsOnlyPoint) {
   ASSERT_EQ(run.points[0].pipelines.size(), 1U) << "though it was not watched any more";
   EXPECT_EQ(run.points[0].pipelines[0].name, "train");
   EXPECT_GT(run.points[0].pipelines[0].wait_share, 0);
-  if (run.points[0].seconds < 0.1) EXPECT_EQ(run.points[0].own_cpus, 0) << "the system cannot tell";
+  if (run.points[0].seconds < 0.1) {
+    EXPECT_EQ(run.points[0].own_cpus, 0) << "the system cannot tell";
+  }
 }
 
 TEST_F(RunLogFilesTest, WithoutAReportThereIsNone) {
