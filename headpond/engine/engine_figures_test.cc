@@ -208,7 +208,7 @@ TEST(LoaderTotals, SayWhatEachOperatorIsBlockedIn) {
     return operators.size() == 4 && operators[1].seen.sleeps >= 1 && operators[2].seen.locked >= 4;
   };
   LoaderStats stats;
-  for (const int64_t end = now_ns() + 60'000'000'000; now_ns() < end;) {
+  for (const int64_t end = now_ns() + 120'000'000'000; now_ns() < end;) {
     for (int i = 0; i < 50; ++i) ASSERT_TRUE(loader.next());
     stats = loader.stats();
     if (!stats.stages.empty() && is_enough(stats.stages[0].operators)) break;
