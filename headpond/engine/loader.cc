@@ -105,11 +105,12 @@ void Loader::next_epoch() {
   only.check("next_epoch");
   if (run_->has_epoch(run_->epoch)) run_->end_epoch();
 }
-void Loader::rewind() {
+void Loader::rewind(int64_t epoch) {
+  if (epoch < 0) refuse("Loader", fmt::format("rewind({}): no epoch has a number below 0", epoch));
   if (run().engine->is_of_another_process()) return;
   const Run::OnlyCall only(*run_);
   only.check("rewind");
-  run_->go_to(0);
+  run_->go_to(static_cast<uint64_t>(epoch));
   run_->expect_start();
 }
 Result<void> Loader::restore(std::string_view state) {

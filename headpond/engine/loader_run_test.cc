@@ -257,6 +257,23 @@ TEST(LoaderRewind, BeginsAgainWhereverItWas) {
   }
 }
 
+TEST(LoaderRewind, GoesToAnyEpoch) {
+  const Dataset dataset = range(20) | shuffle() | batch(3);
+  const std::vector<std::string> expected = sequential(dataset, {.seed = 5, .epochs = 3});
+  for (const size_t taken : {size_t{0}, size_t{9}, expected.size()}) {
+    Loader loader(dataset, {.epochs = 3, .seed = 5, .threads = 2});
+    (void)rest(loader, taken);
+    for (const int64_t epoch : {2, 0, 1, 3, 70}) {
+      loader.rewind(epoch);
+      const size_t before = std::min(static_cast<size_t>(epoch) * 7, expected.size());
+      EXPECT_EQ(rest(loader),
+                std::vector<std::string>(expected.begin() + static_cast<std::ptrdiff_t>(before), expected.end()))
+          << "epoch " << epoch << " after " << taken;
+    }
+    EXPECT_THROW(loader.rewind(-1), Exception);
+  }
+}
+
 TEST(LoaderRewind, MakesTheFirstBatchesAheadAndKeepsWhatACacheHolds) {
   std::atomic<int> made = 0;
   const Dataset dataset = range(12) | map([&](int64_t x) {

@@ -234,10 +234,12 @@ void PythonLoader::set_epoch(int64_t epoch) {
                 fmt::format("Loader: set_epoch({}): epochs={} has none of this number", epoch, options_.epochs)));
   }
   if (epoch_left() == epoch && left_ < 0) return;
-  const std::string begin =
-      internal::save({.epoch = static_cast<uint64_t>(epoch), .index = 0, .position = {}}, dataset_, options_.seed);
+  if (!saving_->is_here()) raise(HomeProcess::error("Loader"));
   is_in_epoch_ = false;
-  value(waiting([&] { return loader_->restore(begin); }));
+  value(waiting([&]() -> Result<void> {
+    loader_->rewind(epoch);
+    return {};
+  }));
   epoch_ = epoch;
   index_ = left_ = -1;
 }

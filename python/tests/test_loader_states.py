@@ -29,6 +29,25 @@ def test_a_state_goes_on_exactly(after, threads):
     assert flat(other.flat()) == expected[after:]
 
 
+def test_an_epoch_is_begun_without_a_word_about_states(caplog):
+    def said_by(begin):
+        caplog.clear()
+        loader = hp.Loader(hp.range(12).map(lambda x: x, output=(hp.i64, ())).batch(4 if begin == "set_epoch" else 5), epochs=4)
+        next(iter(loader))
+        if begin == "set_epoch":
+            loader.set_epoch(3)
+            assert [batch.tolist() for batch in loader][0] == [0, 1, 2, 3] and loader.epoch == 3
+        else:
+            loader.load_state_dict(loader.state_dict())
+            end = time.monotonic() + 60
+            while not caplog.messages and time.monotonic() < end:
+                time.sleep(0.001)
+        return [line for line in caplog.messages if "cannot tell" in line]
+
+    assert said_by("set_epoch") == []
+    assert len(said_by("load_state_dict")) == 1, "control: of a restored one"
+
+
 def test_a_loop_after_a_restore_is_the_rest_of_the_epoch():
     loader = hp.Loader(DATA, epochs=2, seed=2)
     for _ in range(5):
