@@ -17,7 +17,9 @@ constexpr int64_t kFirstPause = 4, kLongestPause = 16;
 
 }  // namespace
 
-void ConcurrencyLimit::begin() {
+void ConcurrencyLimit::begin(const void* stage) {
+  if (stage_ == nullptr) stage_ = stage;
+  is_shared_ = is_shared_ || stage != stage_;
   if (++running_ >= limit_) full_since_ns_ = now_ns();
 }
 
@@ -81,7 +83,7 @@ void ConcurrencyLimit::add_try(double threads, double work) {
 
 std::optional<double> ConcurrencyLimit::exponent() const {
   constexpr double kEnough = 0.5;  // Half as many more, twice.
-  return more_ >= kEnough ? std::optional(1 - gained_ / more_) : std::nullopt;
+  return more_ >= kEnough && !is_shared_ ? std::optional(1 - gained_ / more_) : std::nullopt;
 }
 
 int ConcurrencyLimit::next_to_try() {

@@ -25,13 +25,14 @@ class ConcurrencyLimit {
   };
   /// At most so many threads.
   explicit ConcurrencyLimit(int most) : most_(most > 1 ? most : 1) {}
-  /// A task begins.
-  void begin();
+  /// A task begins, of the functions of `stage`.
+  void begin(const void* stage = nullptr);
   /// It has ended. Returns true iff more threads may run now than before.
   bool end(const EndedTask& task);
   /// Whether no thread may begin a task beside those that run.
   bool is_reached() const;
-  /// As Crowding::exponent(), by what was done when more threads than before were let in; none before that was tried.
+  /// As Crowding::exponent(), from 0 to 1, by what was done when more threads than before were let in. None before that
+  /// was tried often enough, not counting the first time, and where stages share the limit: it cannot tell them apart.
   std::optional<double> exponent() const;
 
  private:
@@ -50,6 +51,8 @@ class ConcurrencyLimit {
   double work_ = 0;                  // In this window, as what follows.
   int64_t elapsed_ns_ = 0, running_sum_ = 0, tasks_ = 0, at_limit_ = 0;
   int64_t full_since_ns_ = 0;
+  const void* stage_ = nullptr;  // That of the first task.
+  bool is_shared_ = false;       // Others had tasks, too.
 };
 
 }  // namespace headpond::internal

@@ -33,21 +33,21 @@ const Rate kWithoutLock = at_most(kMost);
 // Threads that have something to do all the time: when a task ends, another one begins.
 class Threads {
  public:
-  void run(const Rate& rate, int tasks, int threads = kMost) {
+  void run(const Rate& rate, int tasks, int threads = kMost, const void* stage = nullptr) {
     for (int i = 0; i < tasks; ++i) {
-      fill(threads);
+      fill(threads, stage);
       const double longer = running_ / rate(running_);
       (void)limit_.end({.ended_ns = now_ns(), .elapsed_ns = static_cast<int64_t>(longer * 20 * kMillisecond)});
       --running_;
     }
-    fill(threads);
+    fill(threads, stage);
   }
   int running() const { return running_; }
   std::optional<double> exponent() const { return limit_.exponent(); }
 
  private:
-  void fill(int threads) {
-    for (; running_ < threads && !limit_.is_reached(); ++running_) limit_.begin();
+  void fill(int threads, const void* stage) {
+    for (; running_ < threads && !limit_.is_reached(); ++running_) limit_.begin(stage);
   }
 
   ConcurrencyLimit limit_{kMost};
@@ -93,6 +93,16 @@ TEST(ConcurrencyLimit, TellsWhetherMoreThreadsGetMoreDone) {
   EXPECT_FALSE(new_one.exponent());
   free.run(at_most(4), 20'000);
   EXPECT_NEAR(free.exponent().value_or(-1), 1, 0.3) << "later tries count most";
+}
+
+TEST(ConcurrencyLimit, TellsNothingOfStagesThatShareIt) {
+  const int stages[2] = {};
+  Threads one, two;
+  one.run(at_most(2), 1000, kMost, &stages[0]);
+  EXPECT_TRUE(one.exponent());
+  two.run(at_most(2), 1000, kMost, &stages[0]);
+  two.run(at_most(2), 1, kMost, &stages[1]);
+  EXPECT_FALSE(two.exponent());
 }
 
 TEST(ConcurrencyLimit, FollowsWhatChanges) {

@@ -230,8 +230,8 @@ bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
 
 const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, bool needed_now) const {
   if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
-  if (costs_.rows_wait_and_lock() ? host_.locking.is_reached() : costs_.rows_wait() && !account_.may_wait_at_once())
-    return nullptr;
+  if (costs_.rows_wait_and_lock() && host_.locking.is_reached()) return nullptr;
+  if (rows_only_wait() && !account_.may_wait_at_once()) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
@@ -252,7 +252,7 @@ void ReorderBuffer::claim_rows(const std::shared_ptr<WorkItem>& item, Task& task
   unclaimed_rows_ -= count;
   ++making_;
   const bool is_limited = costs_.rows_wait_and_lock();
-  if (is_limited) host_.locking.begin();
+  if (is_limited) host_.locking.begin(id());
   task = {.source = shared_from_this(),
           .item = item,
           .first = first,

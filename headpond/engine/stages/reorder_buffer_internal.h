@@ -84,6 +84,10 @@ class ReorderBuffer : public ItemMaker {
   void show_task(const Task& task, const Done& done, const StageTrace::Item& shown) const;
   void assemble_and_mark_ready(const Task& task, Context& context) HEADPOND_REQUIRES(engine_state);
   bool is_for(ThreadRole role, bool waits) const HEADPOND_REQUIRES(engine_state);
+  // Rows that wait, and are not limited as they lock: so many at once as may_wait_at_once() says.
+  bool rows_only_wait() const HEADPOND_REQUIRES(engine_state) {
+    return costs_.rows_wait() && !costs_.rows_wait_and_lock();
+  }
   bool is_long(bool waits, double ns) HEADPOND_REQUIRES(engine_state);
   const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
       HEADPOND_REQUIRES(engine_state);

@@ -157,7 +157,7 @@ void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
 }
 
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {
-  if (!kCounts || !account_.task_ended(task, run)) return;
+  if (!kCounts || !account_.task_ended(task, run, rows_only_wait())) return;
   if (unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
   // Nothing is made ahead of a program that makes its batches itself, so the stage is never full.
   const bool makes_none_ahead = host_.consumer.is_inline() || (host_.threads == 0 && !host_.has_io_threads());

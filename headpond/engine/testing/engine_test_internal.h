@@ -45,8 +45,8 @@ template <class Run>
 bool is_so_in_one_run(Run run) {
   constexpr int kRuns = 6;
   for (int i = 0; i < kRuns; ++i) {
-    if (run()) return true;
     std::this_thread::sleep_for(std::chrono::milliseconds(100 * i));
+    if (run()) return true;
   }
   return false;
 }

@@ -5,12 +5,13 @@
 namespace headpond::internal {
 
 // The program waits, why it does is not known, and to see that costs little of the run so far.
-bool StageAccount::is_trial_due(int64_t task_ns) const {
+bool StageAccount::is_trial_due() const {
   constexpr int64_t kLeastSteps = 8;
   constexpr double kLeastShare = 0.2, kMostCost = 0.1;
   const StepAccount& steps = consumer_.steps;
   const double call_ns = steps.counted_call_ns(), all_ns = call_ns + steps.counted_work_ns();
-  return steps.counted() >= kLeastSteps && call_ns > kLeastShare * all_ns &&
+  const int64_t task_ns = counters_.make.mean_ns();
+  return steps.counted() >= kLeastSteps && call_ns > kLeastShare * all_ns && CrowdingTrial::has_time_for(task_ns) &&
          static_cast<double>(CrowdingTrial::cost_ns(task_ns)) < kMostCost * all_ns && !counters_.crowding.exponent();
 }
 

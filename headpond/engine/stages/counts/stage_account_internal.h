@@ -50,17 +50,18 @@ class StageAccount {
     task.asks_queue = task.asks_queue || (task.is_measured && meter.is_queue_due());
     if (idle_since_ != 0) end_idle_time();
   }
-  /// Whether tasks that wait may be as many as before: fewer of them run in a CrowdingTrial.
+  /// Whether another task that waits may begin: fewer of them run in a CrowdingTrial.
   bool may_wait_at_once() const HEADPOND_REQUIRES(engine_state) { return counters_.trial.may_begin(inside_); }
-  /// Returns true iff no other task of this buffer runs.
-  bool task_ended(const Task& task, const TaskRun& run) HEADPOND_REQUIRES(engine_state) {
+  /// `may_try`: may_wait_at_once() is asked before such a task begins. Returns true iff no other task of this buffer
+  /// runs.
+  bool task_ended(const Task& task, const TaskRun& run, bool may_try = false) HEADPOND_REQUIRES(engine_state) {
     TaskMeter& meter = meter_of(task);
     task.is_measured ? meter.add_measured(run.elapsed_ns, run.use) : meter.add(run.elapsed_ns);
     meter.add_assembling(run.assembled_ns);
     counters_.read_bytes += run.read_bytes;
     if (!task.opens_item && run.elapsed_ns > kLongEnoughToCompareNs) {
       counters_.crowding.add(run.ended_ns - run.elapsed_ns, run.ended_ns, inside_, task.count);
-      if (counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due(run.elapsed_ns))
+      if (may_try && counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due())
         counters_.trial.begin(inside_, run.ended_ns);
     } else if (inside_ == 1) {
       counters_.crowding.none_left(run.ended_ns);
@@ -127,7 +128,7 @@ class StageAccount {
     ready_bytes_ += more;
     counters_.ready_bytes += more;
   }
-  bool is_trial_due(int64_t task_ns) const HEADPOND_REQUIRES(engine_state);
+  bool is_trial_due() const HEADPOND_REQUIRES(engine_state);
   void end_idle_time() HEADPOND_REQUIRES(engine_state);
   void end_starved_time(int64_t now) HEADPOND_REQUIRES(engine_state);
 

@@ -99,6 +99,31 @@ TEST(StageAccount, KnowsWhetherAnotherTaskRuns) {
   EXPECT_EQ(totals.read_bytes, 42);
 }
 
+// Of 64 calls of 10 ms at once, while the program waits for batches: whether fewer may begin after so many.
+bool has_trial_of(bool may_try, int calls) {
+  OneStage stage;
+  const Locked locked(stage.lock);
+  for (int i = 0; i < 100; ++i) {
+    stage.consumer.steps.add(50 * kMsInNs, {.ns = kMsInNs});
+    stage.consumer.steps.call_ends(0);
+  }
+  std::vector<Task> tasks(64, Task{.source = nullptr, .count = 1});
+  for (Task& task : tasks) stage.account.task_begins(task);
+  const int64_t start = now_ns();
+  for (int i = 0; i < calls; ++i) {
+    Task& task = tasks[i % tasks.size()];
+    (void)stage.account.task_ended(task, {.ended_ns = start + i, .elapsed_ns = 10 * kMsInNs}, may_try);
+    stage.account.task_begins(task);
+  }
+  return !stage.account.may_wait_at_once();
+}
+
+TEST(StageAccount, TriesFewerCallsOnlyWhereTheyMayBeLimited) {
+  EXPECT_TRUE(has_trial_of(true, 200));
+  EXPECT_FALSE(has_trial_of(true, 100)) << "control: too few were seen";
+  EXPECT_FALSE(has_trial_of(false, 200));
+}
+
 TEST(StageAccount, MeasuresTheFirstTaskAndLongOnes) {
   OneStage stage;
   const Locked locked(stage.lock);

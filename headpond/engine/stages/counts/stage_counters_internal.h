@@ -58,6 +58,7 @@ class TaskMeter {
     asked_off_ns_ += off_ns;
     asked_queue_ns_ += std::min(use.queue_ns, off_ns);
   }
+  int64_t mean_ns() const { return tasks_ > 0 ? wall_ns_ / tasks_ : 0; }
   TaskTimes times() const {
     const auto wall = static_cast<double>(wall_ns_);
     TaskTimes times{.tasks = tasks_, .wall_ns = wall};
