@@ -201,6 +201,24 @@ TEST_F(GzipChunksTest, TellsWhatIsWrongAsTheWholeTextDoes) {
   EXPECT_EQ(GzipLines::open(path(), {}).value(), nullptr);
 }
 
+TEST_F(GzipChunksTest, ABadCellHasThePlaceThatItHasInTheWholeText) {
+  const std::string good = row_text(2000, true);
+  put(good + "1,2,bad\n");
+  for (const auto least : {uint64_t{0}, UINT64_MAX}) {
+    least_chunked_bytes = least;
+    const auto file = CsvFile::open(path(), {.columns = {{"x", f32}}}).value();
+    least_chunked_bytes = 0;
+    std::vector<Tensor> row(1);
+    const auto read = file->read(2000, {}, row);
+    ASSERT_FALSE(read);
+    const ErrorPlace place = read.error().place();
+    EXPECT_EQ(place.source, path());
+    EXPECT_EQ(place.record, 2000U);
+    EXPECT_EQ(place.offset, good.size()) << "where the row begins";
+    EXPECT_THAT(read.error().message(), HasSubstr(fmt::format("offset {})", good.size() + 4)));
+  }
+}
+
 TEST_F(GzipChunksTest, InflatesOnlyTheChunkThatIsAskedFor) {
   put(line_text(20'000));
   ASSERT_TRUE(GzipLines::open(path(), {}));

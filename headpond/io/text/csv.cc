@@ -134,10 +134,14 @@ class CsvFile::State {
     const Mark from = before == 0 ? Mark{0, 1} : marks_[before - 1];
     return from.line + lines_between(text_.text(), from.offset, offset);
   }
-  tl::unexpected<Error> bad(int64_t row, size_t offset, const std::string& what) const {
-    ErrorPlace at{.source = path(), .offset = offset};
+  // Of the row (-1: the header) that begins at `begin`; `message` has where in it the fault is.
+  tl::unexpected<Error> error_of_row(ErrorKind kind, int64_t row, uint64_t begin, std::string message) const {
+    ErrorPlace at{.source = path(), .offset = begin};
     if (row >= 0) at.record = static_cast<uint64_t>(row);
-    return fail(Error(ErrorKind::InvalidArgument, fmt::format("{}: {}", place(row, offset), what)).at(std::move(at)));
+    return fail(Error(kind, std::move(message)).at(std::move(at)));
+  }
+  tl::unexpected<Error> bad(int64_t row, size_t begin, size_t offset, const std::string& what) const {
+    return error_of_row(ErrorKind::InvalidArgument, row, begin, fmt::format("{}: {}", place(row, offset), what));
   }
 
   const CsvOptions options_;
@@ -157,11 +161,11 @@ class CsvFile::State {
 
 // Called after the last cell of the row at `begin`.
 Result<void> CsvFile::State::check_row(const internal::CsvRows& rows, int64_t row, size_t begin) const {
-  if (rows.fault() != CsvFault::none) return bad(row, rows.offset(), what_is(rows.fault()));
+  if (rows.fault() != CsvFault::none) return bad(row, begin, rows.offset(), what_is(rows.fault()));
   if (rows.offset() - begin <= options_.max_row_bytes) return {};
-  return fail(ErrorKind::ResourceExhausted,
-              fmt::format("{}: {} bytes in a row, at most {} (max_row_bytes)", place(row, begin), rows.offset() - begin,
-                          options_.max_row_bytes));
+  return error_of_row(ErrorKind::ResourceExhausted, row, begin,
+                      fmt::format("{}: {} bytes in a row, at most {} (max_row_bytes)", place(row, begin),
+                                  rows.offset() - begin, options_.max_row_bytes));
 }
 
 // Checks the first row, of any length, before memory is allocated for it.
@@ -169,13 +173,14 @@ Result<void> CsvFile::State::check_first_row(internal::CsvRows rows) const {
   const int64_t row = options_.header ? -1 : 0;
   const bool any = rows.next_row();
   const size_t begin = rows.offset();
-  if (!any) return options_.header ? bad(row, begin, "missing") : Result<void>();
+  if (!any) return options_.header ? bad(row, begin, begin, "missing") : Result<void>();
   uint64_t columns = 0;
   for (CsvCell cell; rows.next_cell(cell);) ++columns;
   HEADPOND_TRY(check_row(rows, row, begin));
   if (columns <= options_.max_columns) return {};
-  return fail(ErrorKind::ResourceExhausted, fmt::format("{}: {} columns, at most {} (max_columns)", place(row, begin),
-                                                        columns, options_.max_columns));
+  return error_of_row(
+      ErrorKind::ResourceExhausted, row, begin,
+      fmt::format("{}: {} columns, at most {} (max_columns)", place(row, begin), columns, options_.max_columns));
 }
 
 // Reads the first row; without a header `rows` stays before it.
@@ -191,7 +196,7 @@ Result<void> CsvFile::State::read_names(internal::CsvRows& rows) {
   }
   const int64_t row = options_.header ? -1 : 0;
   if (any || options_.header) {
-    if (auto chosen = columns_.choose(names); !chosen) return bad(row, begin, chosen.error().message());
+    if (auto chosen = columns_.choose(names); !chosen) return bad(row, begin, begin, chosen.error().message());
   } else if (!options_.columns.empty()) {
     names.resize(options_.columns.size());
     HEADPOND_TRY(columns_.choose(names));
@@ -208,7 +213,7 @@ Result<void> CsvFile::State::index_row(internal::CsvRows& rows, RecordIndex& ind
   }
   HEADPOND_TRY(check_row(rows, rows_, begin));
   if (cells != columns_.cells()) {
-    return bad(rows_, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
+    return bad(rows_, begin, begin, fmt::format("{} cells expected, {} found", columns_.cells(), cells));
   }
   HEADPOND_TRY(text_.check_index(static_cast<uint64_t>(rows_) + 1));
   if (rows_ % kRowsAMark == 0) marks_.push_back({begin, line_of(rows_, begin)});
@@ -294,13 +299,13 @@ Result<void> CsvFile::State::read_cells(int64_t i, const internal::FieldTargets&
   // If the file was rewritten, it may have more cells here.
   for (; any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
-      return bad(i, offset,
+      return bad(i, begin, offset,
                  fmt::format("column {}: {}", quoted_name(columns_.column_name(cells)), done.error().message()));
     }
     offset = rows.offset();
   }
   if (cells == columns_.cells() && is_row(begin, index_->offset(k + 1), rows)) return {};
-  return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(i, begin)));
+  return error_of_row(ErrorKind::DataLoss, i, begin, fmt::format("{}: the file has changed", place(i, begin)));
 }
 
 Result<std::unique_ptr<CsvFile>> CsvFile::State::make_chunked(const std::string& path, const CsvOptions& options) try {
@@ -416,14 +421,14 @@ Result<void> CsvFile::State::read_inflated(int64_t i, const internal::FieldTarge
   CsvCell cell;
   for (bool any = rows.next_row(); any && cells < columns_.cells() && rows.next_cell(cell); ++cells) {
     if (const auto done = columns_.read(cells, cell, options_.quote, targets); !done) {
-      return fail(ErrorKind::InvalidArgument,
-                  fmt::format("{}: column {}: {}", place(offset), quoted_name(columns_.column_name(cells)),
-                              done.error().message()));
+      return error_of_row(ErrorKind::InvalidArgument, i, chunk.offset_of(i),
+                          fmt::format("{}: column {}: {}", place(offset), quoted_name(columns_.column_name(cells)),
+                                      done.error().message()));
     }
     offset = rows.offset();
   }
   if (cells == columns_.cells()) return {};
-  return fail(ErrorKind::DataLoss, fmt::format("{}: the file has changed", place(0)));
+  return error_of_row(ErrorKind::DataLoss, i, chunk.offset_of(i), fmt::format("{}: the file has changed", place(0)));
 }
 
 Result<void> CsvFile::State::read(int64_t i, const internal::FieldTargets& targets, bool may_keep) const try {

@@ -225,6 +225,31 @@ TEST(CsvFile, FindsEachOfManyColumns) {
   EXPECT_EQ(CsvFile::over("a", content, options).value()->fields()[99'999].name, "0");
 }
 
+// Record and offset of an error: "1 at 4".
+std::string place_in(const Error& error) {
+  const ErrorPlace place = error.place();
+  EXPECT_EQ(place.source, "a.csv") << error;
+  return fmt::format("{} at {}", place.record ? std::to_string(*place.record) : "header", place.offset.value_or(9999));
+}
+
+TEST(CsvFile, AnErrorHasWhereItsRowBegins) {
+  const auto content = to_bytes("x,y\n1,2\n\n3,four\n5,6\n");
+  const auto file = CsvFile::over("a.csv", content, {.columns = {{.name = "y", .dtype = i32}}}).value();
+  std::vector<Tensor> row(1);
+  ASSERT_TRUE(file->read(0, {}, row));
+  const Error cell = file->read(1, {}, row).error();
+  EXPECT_THAT(cell.message(), HasSubstr("(line 4, offset 11)")) << "where the cell is";
+  EXPECT_EQ(place_in(cell), "1 at 9");
+  const auto opening = [](const std::string& text, const CsvOptions& options = {}) {
+    return place_in(CsvFile::over("a.csv", to_bytes(text), options).error());
+  };
+  EXPECT_EQ(opening("a,b\n1,2\n3,\"4\n5,6\n"), "1 at 8") << "the quote is at 10";
+  EXPECT_EQ(opening("#\na,\"b\n", {.comment = '#'}), "header at 2");
+  EXPECT_EQ(opening("a,b\n1,2\n3\n"), "1 at 8");
+  EXPECT_EQ(opening("a\n12\n123\n", {.max_row_bytes = 3}), "1 at 5");
+  EXPECT_EQ(opening("#\na,b\n", {.comment = '#', .max_columns = 1}), "header at 2");
+}
+
 TEST(CsvFile, RefusesColumnsThatAreNotThereOrTwice) {
   EXPECT_THAT(
       rows_of("a,b\n1,2\n", {.columns = {{.name = "c"}}}),
@@ -345,6 +370,8 @@ TEST(CsvFile, OtherRowsThatAreWrittenInTheirPlaceAreNotGivenInPieces) {
   };
   write("a,b\nten,2\neleven,12\nsix,seven\n");
   EXPECT_EQ(all(*file), changed(0, 2, 4) + changed(1, 3, 12) + changed(2, 4, 23));
+  std::vector<Tensor> row(2);
+  EXPECT_EQ(file->read(1, {}, row).error().place().offset, 12U);
   write("a,b\none,two\nthirty,100\nfive,six\n");
   EXPECT_EQ(all(*file), "'one'|'two'/'thirty'|'100'/'five'|'six'/") << "rows of the same places are whole rows";
   write("a,b\none,two,three,four\nfive,six,");
