@@ -9,7 +9,8 @@
 //
 // Throw Exception(InvalidArgument) iff an option is out of range; so does building a map over fields that a kernel
 // can't take, or whose dtype doesn't hold the fill. Errors of an element: InvalidArgument for a mask of another size
-// than the image, and for other labels than boxes; ResourceExhausted for a result of `expand` above kMaxMovedPixels.
+// than the image, for other labels than boxes, and, where it is moved, for a box whose corners are exchanged
+// (check_corners() of move_positions.h); ResourceExhausted for a result of `expand` above kMaxMovedPixels.
 #pragma once
 
 #include <array>

@@ -18,7 +18,7 @@ namespace headpond {
 Result<Tensor> move_points(const Tensor& points, const ImageMap& map);
 
 /// Boxes as left, top, right, bottom. InvalidArgument, with the row, iff the right edge of one is left of its left one,
-/// or the bottom edge above the top one: mostly boxes of another format, as left, top, width, height.
+/// or the bottom edge above the top one: usually they have another format, as left, top, width, height.
 Result<void> check_corners(std::span<const float> boxes);
 
 struct MovedBoxes {

@@ -4,9 +4,11 @@
 //
 // The image is u8 or f32 [height, width, channels], 1 to 4 channels. Masks have its size, and move with it; padding of
 // a mask is mask_fill, or what the mode says. Boxes are clipped to the result; a crop drops a box, with its row of
-// labels, whose clipped area is below `min_area` square pixels. Points may lie outside afterwards. Factories throw
-// Exception(InvalidArgument) iff an option is out of range. A kernel that follows decode_jpeg() in one map decodes only
-// the part that it keeps. Thread-safe.
+// labels, whose clipped area is below `min_area` square pixels. Points may lie outside afterwards.
+//
+// Factories throw Exception(InvalidArgument) iff an option is out of range. InvalidArgument of a sample: a box whose
+// right edge is left of its left one, or whose bottom edge is above its top one (check_corners() of move_positions.h).
+// A kernel that follows decode_jpeg() in one map decodes only the part that it keeps. Thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -19,8 +19,8 @@ struct ResizeKernelOptions {
 
 /// resize_image() of u8 or f32 [height, width, channels]. One number as size is the new shorter side; the longer one is
 /// size * longer / shorter, rounded down, as in torchvision. Masks take the nearest pixel; boxes and points are scaled.
-/// InvalidArgument of a sample: an image without pixels. Throws Exception(InvalidArgument) iff a size is below 1 or
-/// above kResizeMaxSide, or max_size is not above it. Thread-safe.
+/// InvalidArgument of a sample: an image without pixels, a box as of crop_kernels.h. Throws Exception(InvalidArgument)
+/// iff a size is below 1 or above kResizeMaxSide, or max_size is not above it. Thread-safe.
 KernelRef resize(ImageSize size, const ResizeKernelOptions& options = {});
 
 /// resize({.max_size = 320}): the longer side becomes max_size, the shorter one max_size * shorter / longer, rounded
