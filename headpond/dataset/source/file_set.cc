@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -207,6 +208,16 @@ const FileSet::Listing& FileSet::listing(const ParallelFor& parallel) const {
 
 namespace {
 
+// The exception that is being handled, of the file; without its place where no memory is left for that.
+Error exception_error_in(const std::string& path) {
+  Error error = current_exception_error();
+  try {
+    return error.at({.source = path});
+  } catch (const std::bad_alloc&) {
+    return error;
+  }
+}
+
 // Opens, in parallel, the files whose counts are not known. Once an error was found that all ends with, the rest is
 // left.
 std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOptions& options,
@@ -230,7 +241,7 @@ std::vector<Look> look_at(const std::vector<FoundFile>& found, const FileSetOpti
       }
       if (!stay_open) looks[n].file = nullptr;
     } catch (...) {
-      looks[n].error = current_exception_error().at({.source = found[n].path});
+      looks[n].error = exception_error_in(found[n].path);
       if (!options.leave_out_lost || !is_lost(looks[n].error)) is_over = true;
     }
   });
