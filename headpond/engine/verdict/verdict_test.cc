@@ -48,7 +48,7 @@ TEST(Verdict, OfNoReasonNobodyIsSure) {
   EXPECT_THAT(text, HasSubstr("  the first finding\n  the second one\n"));
 }
 
-TEST(Verdict, BeginsWithThatTooLittleWasSeen) {
+TEST(Verdict, BeginsWithTooLittleWasSeen) {
   Verdict none;
   none.findings = {"too little was seen: 3 steps in 0.1 s after the start; 20 steps and 2 s are needed", "another"};
   const std::string text = none.to_string();
