@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
 from ._arguments import flag, integer, integer_or, number, some_function, text
-from ._elsewhere import add_hints, arrays_in, refuse_module, refuse_names, refuse_unchanged, refuse_unpacking
+from ._elsewhere import add_hints, refuse_module, refuse_names, refuse_unpacking
 from ._functions import Function, example_rng, is_known, name_of, on_field, wants_rng, with_rng
 from ._names import name_of_function, shown_name
 from ._operators import Operators
@@ -247,7 +247,7 @@ class Dataset(Operators):
         takes_rng = wants_rng(step)
         function = on_field(step, field, takes_rng) if field is not None else with_rng(step) if takes_rng else step
         if output is None:
-            output = self._result_of(function, takes_rng, step)
+            output = self._result_of(function, takes_rng)
             if field is not None:  # The others stay.
                 output = {**self._fields(), field: output[field]}
         elif field is not None and not isinstance(output, dict):
@@ -281,13 +281,10 @@ class Dataset(Operators):
             raise InvalidArgumentError(f"map: no field {field!r} in {', '.join(repr(one) for one in known)}")
         return field
 
-    def _result_of(self, function: Callable[..., Any], takes_rng: bool, step: Any) -> Any:
-        """`step`: the function as the user gave it."""
+    def _result_of(self, function: Callable[..., Any], takes_rng: bool) -> Any:
         for element in self.sequence():
-            given, before = (element, example_rng()) if takes_rng else (element,), arrays_in(element)
-            result = function(*given)
-            refuse_unchanged("map()", step, before, result)
-            return shown_spec(_core.spec_of(result))
+            given = (element, example_rng()) if takes_rng else (element,)
+            return shown_spec(_core.spec_of(function(*given)))
         raise ValueError("map(): the dataset is empty, so its result is not known; say output=")
 
     def filter(self, predicate: str | Expression | Callable[[Any], Any], *, name: str | None = None, version: int = 0,

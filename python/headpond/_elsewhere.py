@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import wraps
 from typing import Any
 
@@ -116,45 +116,6 @@ def refuse_module(call: str, function: object) -> None:
     raise TypeError(f"{call}: a function gets arrays, and {name}, a torch.nn.Module, takes tensors (transforms of torchvision return arrays "
                     "unchanged): use lambda a: module(torch.tensor(a)), for pictures of height, width and channels "
                     "lambda a: module(torch.tensor(a).permute(2, 0, 1)); one of your own that takes arrays: lambda a: module(a)")
-
-
-def refuse_unchanged(call: str, function: Any, before: Sequence[object], result: object) -> None:
-    """TypeError for a function that refers to a transform of torchvision and made nothing of the arrays that it got: given arrays, these
-    transforms return them as they are. `before`: the arrays_in() its argument."""
-    after = arrays_in(result)
-    if not before or not after or any(all(one is not other for other in before) for one in after):
-        return
-    for one in _referred_to(function):
-        if type(one).__module__.startswith("torchvision.transforms") and _is_of(one, "torch.nn.modules.module", "Module"):
-            name = type(one).__name__
-            raise TypeError(f"{call}: the function returns its arrays as they are; {name}, a transform of torchvision, takes tensors: for pictures of "
-                            "height, width and channels use lambda a: transform(torch.tensor(a).permute(2, 0, 1))")
-
-
-def arrays_in(value: Any) -> list[object]:
-    """Those of an element, in whatever holds them."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, (list, tuple)):
-        return [found for one in value for found in arrays_in(one)]
-    return [value] if getattr(value, "ndim", 0) else []
-
-
-def _referred_to(function: Any) -> Iterable[object]:
-    """What a function has of its surroundings: its cells, globals, partial arguments and object."""
-    while hasattr(function, "func"):  # functools.partial's.
-        yield from (*function.args, *function.keywords.values())
-        function = function.func
-    yield from getattr(getattr(function, "__self__", function), "__dict__", {}).values()
-    code = getattr(function, "__code__", None)
-    if code is None:
-        return
-    for cell in function.__closure__ or ():
-        try:
-            yield cell.cell_contents
-        except ValueError:  # Empty.
-            continue
-    yield from (function.__globals__[name] for name in code.co_names if name in function.__globals__)
 
 
 def _is_of(one: object, module: str, name: str) -> bool:
