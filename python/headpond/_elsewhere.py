@@ -50,11 +50,13 @@ _SPLIT = "use order = numpy.random.default_rng(seed).permutation(len(ds)), then 
 
 _STATE = "a dataset has no position: hp.Loader(ds), iter(ds) and ds.sequence() have state_dict() and load_state_dict()"
 
+_OF_CLASS = ("zip", "from_tensor_slices", "from_tensors", "from_generator", "list_files", "range", "random", "counter", "load",
+             "sample_from_datasets", "choose_from_datasets")  # What tf.data.Dataset has without an object.
+
 # By owner and name of the attribute.
 NAMES: dict[str, dict[str, str]] = {
     "Dataset": {
-        **{name: f"use hp.{name}()" for name in ("zip", "from_tensor_slices", "from_tensors", "from_generator", "list_files", "range", "random",
-                                                 "counter", "load", "sample_from_datasets", "choose_from_datasets")},
+        **{name: f"use hp.{name}()" for name in _OF_CLASS},
         "random_split": _SPLIT,
         "as_numpy_iterator": "use for element in ds, or in hp.Loader(ds)",
         **dict.fromkeys(("state_dict", "load_state_dict", "get_state", "set_state"), _STATE),
@@ -80,7 +82,7 @@ def missing(owner: str, what: str, name: str, given: object) -> AttributeError:
 
 
 class _Elsewhere:
-    """An attribute that is not there, neither of the class nor of its objects: it says what stands for it."""
+    """A function of a class that is not there: it says what stands for it."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -90,10 +92,17 @@ class _Elsewhere:
         raise missing("Dataset", what, self._name, owner if one is None else one)
 
 
-def refuse_names(cls: type) -> None:
-    """Makes it refuse the NAMES of "Dataset" with what stands for them. After the class, so that type checkers do not see them."""
-    for name in NAMES["Dataset"]:
+def refuse_names(cls: Any) -> None:
+    """Makes it refuse the NAMES of "Dataset" with what stands for them. After the class, so that type checkers do not see them. Names of
+    objects are no attributes of the class, by which typing.Protocol would take an object for one that has them."""
+    for name in _OF_CLASS:
         setattr(cls, name, _Elsewhere(name))
+
+    def __getattr__(self: object, name: str) -> Any:
+        if name in NAMES["Dataset"]:
+            raise missing("Dataset", f"{type(self).__name__!r} object", name, self)
+        return object.__getattribute__(self, name)  # Raises what a property raised, or that it is not there.
+    cls.__getattr__ = __getattr__
 
 
 def refuse(call: str, names: Iterable[str]) -> None:

@@ -141,7 +141,7 @@ NOT_OURS = re.compile("|".join([
     r"headpond\.[\w.]+ is inconsistent, metaclass differs",
     r"headpond\.__all__ names exported from the stub do not correspond",
     r"headpond\.\w+\.\w+ (?:is not a Union|is inconsistent, runtime is not a type)",
-    r"headpond\._dataset\.Dataset\.(?:" + "|".join(NAMES["Dataset"]) + ") is not present in stub",
+    r"headpond\._dataset\.Dataset\.(?:" + "|".join([*NAMES["Dataset"], "__getattr__"]) + ") is not present in stub",
     r"headpond\.(?:jax|torch) failed to import",
     r"headpond\.bench\.(?:benches|systems)(?:\.| )"]))
 
