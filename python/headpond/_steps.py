@@ -39,11 +39,15 @@ def expr(text: str, *, dtype: DTypeLike | None = None) -> Expression:
 
 
 def _alone(name: str, make: Callable[[], Any]) -> Any:
-    """What `make` returns. An error says nothing of the dataset of one element that a call on a value runs."""
+    """What `make` returns. An error says nothing of the dataset of one element that a call on a value runs; one that a function of the
+    program raised stays as it is."""
     try:
         return make()
     except Error as error:
-        message = error.message.removeprefix(f"{error.stage}, from_tensors, record 0: ").removeprefix("map: ")
+        place = f"{error.stage}, from_tensors, record 0: "
+        if not error.message.startswith((place, "map: ", f"{name}: {name}: ")):
+            raise
+        message = error.message.removeprefix(place).removeprefix("map: ")
         error.message = message.removeprefix(f"{name}: ") if message.startswith(f"{name}: {name}: ") else message
         error.args, error.stage, error.key = (error.message,), None, None
         raise

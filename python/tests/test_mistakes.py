@@ -115,6 +115,18 @@ def test_an_error_of_a_call_on_a_value_says_nothing_of_a_dataset():
         assert str(raised.value) == raised.value.message == message and raised.value.stage is None
 
 
+def test_an_exception_of_a_programs_own_stays_as_it_is_when_a_kernel_is_called_on_a_value():
+    given = hp.DataLossError("clip 3 is silent")
+
+    def breaks(x):
+        raise given
+
+    noise = hp.range(3).map(breaks, output=(hp.f32, (4, 1)))
+    with pytest.raises(hp.DataLossError, match="^clip 3 is silent") as raised:
+        hp.mix_noise(noise=noise)(np.zeros((4, 1), np.float32), rng=np.random.default_rng(0))
+    assert raised.value is given and given.args == ("clip 3 is silent",)
+
+
 def test_a_hint_makes_no_attribute_of_it():
     from typing import Protocol, runtime_checkable
 
