@@ -178,9 +178,11 @@ class Dataset(Operators):
         return Sequence(self, seed_of(seed), integer("sequence()", "epochs", epochs), state)
 
     def to_torch(self, **options: Any) -> LoaderDataset:
-        """hp.Loader(ds, **options).to_torch(): a torch IterableDataset for DataLoader(batch_size=None). Its `loader` has the state and what
-        was measured."""
+        """hp.Loader(ds, **options).to_torch(): a torch IterableDataset for DataLoader(batch_size=None), of one epoch unless `epochs` says
+        more; None: without an end. `pin_memory` implies format="torch". Its `loader` has the state and what was measured."""
         from ._loader import Loader
+        if options.get("pin_memory") is True:
+            options.setdefault("format", "torch")
         return Loader(self, **options).to_torch()
 
     # ---- Steps.

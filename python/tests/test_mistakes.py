@@ -127,6 +127,14 @@ def test_an_exception_of_a_programs_own_stays_as_it_is_when_a_kernel_is_called_o
     assert raised.value is given and given.args == ("clip 3 is silent",)
 
 
+def test_page_locked_memory_is_of_tensors(monkeypatch):
+    given = []
+    monkeypatch.setattr("headpond._loader.Loader", lambda ds, **options: given.append(options) or MagicMock())
+    for options in ({"pin_memory": True}, {"pin_memory": False}, {"pin_memory": True, "format": "numpy"}):
+        hp.range(3).to_torch(**options)
+    assert given == [{"pin_memory": True, "format": "torch"}, {"pin_memory": False}, {"pin_memory": True, "format": "numpy"}]
+
+
 def test_a_hint_makes_no_attribute_of_it():
     from typing import Protocol, runtime_checkable
 
