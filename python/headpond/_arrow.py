@@ -207,11 +207,18 @@ def _decoded(column: Any, pyarrow: Any) -> Any:
     """Values in place of numbers of a dictionary, as pandas' categories are, and texts as all kinds of them are known here: polars has others."""
     kind, types = column.type, pyarrow.types
     if types.is_dictionary(kind):
-        parts = [_decoded(one.dictionary, pyarrow).take(one.indices) for one in column.chunks]
-        return pyarrow.chunked_array(parts, _decoded(pyarrow.array([], kind.value_type), pyarrow).type)
+        parts = [_with_large_offsets(_decoded(one.dictionary, pyarrow), pyarrow).take(one.indices) for one in column.chunks]
+        return pyarrow.chunked_array(parts, _with_large_offsets(_decoded(pyarrow.array([], kind.value_type), pyarrow), pyarrow).type)
     if types.is_fixed_size_binary(kind) or _is_view(kind, "is_binary_view", types):
         return column.cast(pyarrow.large_binary())
     return column.cast(pyarrow.large_string()) if _is_view(kind, "is_string_view", types) else column
+
+
+def _with_large_offsets(texts: Any, pyarrow: Any) -> Any:
+    """Texts of more than 2 GiB together, as a few of a dictionary may become; anything else as it is."""
+    if pyarrow.types.is_string(texts.type):
+        return texts.cast(pyarrow.large_string())
+    return texts.cast(pyarrow.large_binary()) if pyarrow.types.is_binary(texts.type) else texts
 
 
 def _is_view(kind: Any, name: str, types: Any) -> bool:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import headpond as hp
+from headpond._arrow import _decoded
 
 
 def rows_of(dataset):
@@ -92,6 +93,9 @@ def test_dictionaries_and_all_kinds_of_texts():
         views = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0, 1], "uint32"), pyarrow.array([texts[1], "a"], "string_view"))
         assert rows_of(hp.from_arrow(pyarrow.table({"x": views}))) == expected
     assert len(hp.from_arrow(pyarrow.table({"x": pyarrow.array(["a"]).dictionary_encode()}).slice(1))) == 0
+    for kind in (pyarrow.string(), pyarrow.binary()):  # Of which all rows together may have more than 2 GiB.
+        texts = pyarrow.chunked_array([pyarrow.array(["a", "a"], kind).dictionary_encode()])
+        assert str(_decoded(texts, pyarrow).type) == f"large_{kind}"
     known = pyarrow.table({"x": pyarrow.array([None, "b"]).dictionary_encode()})
     with pytest.raises(hp.InvalidArgumentError, match="column 'x' has 1 nulls"):
         hp.from_arrow(known)
