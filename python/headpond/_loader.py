@@ -67,9 +67,12 @@ def _for_module(checked: dict[str, Any]) -> dict[str, Any]:
     return {**checked, **made, "io_threads": 0 if checked["threads"] == 0 else checked["io_threads"]}
 
 
-def _check_shared(resources: Any, pin_memory: bool) -> None:
+def _check_shared(resources: Any, memory: int | None, pin_memory: bool) -> None:
     if resources is not None:
         instance("Loader", "resources", resources, _core.Resources, "Resources, or None")
+        if memory is not None:
+            raise InvalidArgumentError(f"Loader: memory={memory}, resources={resources!r}: the memory is that of the resources: "
+                                       f"hp.Resources(memory={memory})")
         if pin_memory:
             raise InvalidArgumentError("Loader: pin_memory=True is for a Loader with memory of its own, without resources=")
 
@@ -84,8 +87,9 @@ class Loader:
         for batch in loader: ...      # one epoch; with state_dict() and load_state_dict() a run goes on anywhere
 
     Options are those of C++ (headpond/engine/loader_options.h), each described there. `world_size` and `rank`: this process's part of
-    each batch. `format`: "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device. `pin_memory`, of
-    "torch": the tensors lie in page-locked memory, from which a CUDA device copies while the program works.
+    each batch. `resources`: threads and memory shared with other Loaders, instead of `memory`; `threads` may say fewer. `format`:
+    "numpy"; "torch" for tensors that share the memory; "jax" for arrays on JAX's default device. `pin_memory`, of "torch": the tensors
+    lie in page-locked memory, from which a CUDA device copies while the program works.
     """
 
     def __init__(self, dataset: Dataset, *, epochs: int | None = 1, seed: int = 0, threads: int | None = None, io_threads: int = 256,
@@ -102,7 +106,7 @@ class Loader:
             raise InvalidArgumentError(f"Loader: world_size={world_size}, rank={rank}: rank must be in [0, world_size)")
         if pin_memory and format != "torch":
             raise InvalidArgumentError(f"Loader: pin_memory=True, format={format!r}: it is for format='torch'")
-        _check_shared(resources, pin_memory)
+        _check_shared(resources, checked["memory"], pin_memory)
         self._convert: Callable[[Any], Any] | None = None
         pinned_for = None
         if format == "torch":

@@ -270,3 +270,8 @@ def test_noise_is_a_dataset():
     assert one.shape == (800,)
     with pytest.raises(hp.InvalidArgumentError, match="noise"):
         sounds.map("x", hp.mix_noise(hp.range(3)))
+def test_resources_have_the_memory_of_their_loaders():
+    both = hp.Resources(threads=1, memory=1 << 30)
+    with pytest.raises(hp.InvalidArgumentError, match=r"memory=5, resources=<headpond.Resources, .*: the memory is that of the resources: hp.Resources\(memory=5\)"):
+        loader(resources=both, memory=5)
+    assert loader(resources=both, threads=1).next() == 0
