@@ -220,11 +220,11 @@ class QueueRunner:
     that has a parameter gets the coordinator. `close_op` is called when all have ended so, else queue.close(); `cancel_op` after a stop or
     an error of one, else queue.close(True)."""
 
-    def __init__(self, queue: Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
+    def __init__(self, queue: _core.Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",), *, close_op: Callable[[], object] | None = None,
                  cancel_op: Callable[[], object] | None = None) -> None:
         call = "QueueRunner"
-        instance(call, "queue", queue, Queue, "a queue")
+        instance(call, "queue", queue, _core.Queue, "a queue")
         if not hasattr(producers, "__iter__"):
             raise TypeError(f"{call}: producers must be a list of functions, one for each thread: [produce] * 4")
         made = [_called(some_function(call, "producers", one)) for one in producers]

@@ -265,6 +265,14 @@ def test_a_runner_keeps_no_coordinator_and_can_be_freed():
     assert [one() for one in freed] == [None, None]
 
 
+def test_a_runner_fills_the_queue_of_an_input_producer():
+    names = hp.tf1.string_input_producer(["a", "b"]).queue
+    coordinator = hp.Coordinator()
+    hp.QueueRunner(names, [lambda: None]).start(coordinator)
+    coordinator.request_stop()
+    coordinator.join()
+
+
 def test_they_say_what_they_are():
     queue = hp.FIFOQueue(3, [hp.i64, hp.f32], name="examples")
     queue.enqueue((1, 2.5))
