@@ -6,6 +6,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from operator import index
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import _core
@@ -40,9 +41,11 @@ def _shapes(shapes: Any, components: int) -> list[tuple[int | None, ...]] | None
     """A list of shapes, or the shape of the only component."""
     if shapes is None:
         return None
-    if components == 1 and all(one is None or isinstance(one, int) for one in shapes) and not (isinstance(shapes, list) and not shapes):
+    is_empty_list = isinstance(shapes, list) and not shapes
+    shapes = list(shapes)
+    if components == 1 and all(one is None or hasattr(one, "__index__") and not getattr(one, "ndim", 0) for one in shapes) and not is_empty_list:
         shapes = [shapes]
-    return [tuple(one) for one in shapes]
+    return [tuple(index(size) if hasattr(size, "__index__") else size for size in one) for one in shapes]
 
 
 _Q = TypeVar("_Q", bound="Queue")
@@ -55,11 +58,11 @@ class Queue(_core.Queue):
     def __init__(self, capacity: int, dtypes: _Dtypes, shapes: _Shapes, names: _Names, shared_name: str | None, name: str | None,
                  memory_limit: int | None, watchdog: float | None, min_after_dequeue: int = 0, seed: int = 0) -> None:
         self._dtypes = [dtype_name(one) for one in _listed(dtypes)]
-        self._shapes = shapes
+        self._shapes = _shapes(shapes, len(self._dtypes))
         kind = type(self).__name__
         super().__init__(kind, {
             "capacity": integer(kind, "capacity", capacity), "dtypes": self._dtypes,
-            "shapes": _shapes(shapes, len(self._dtypes)),
+            "shapes": self._shapes,
             "names": _names(kind, names), "shared_name": text(kind, "shared_name", shared_name), "name": text(kind, "name", name),
             "memory_limit": integer_or(kind, "memory_limit", memory_limit, -1), "watchdog": _watchdog(kind, watchdog)},
             integer(kind, "min_after_dequeue", min_after_dequeue), seed_of(seed))
@@ -77,13 +80,13 @@ class Queue(_core.Queue):
     @property
     def shapes(self) -> list[tuple[int | None, ...]]:
         """Of one element's components; [] if they are not known."""
-        return _shapes(self._shapes, len(self._dtypes)) or []
+        return list(self._shapes or [])
 
     @classmethod
-    def from_list(cls: type[_Q], index: int, queues: Sequence[_Q]) -> _Q:
+    def from_list(cls: type[_Q], index: int, queues: Iterable[_Q]) -> _Q:
         """The queue at `index`, a number that is known only when the program runs. InvalidArgumentError for another index, and unless all
         queues have the same dtypes and names."""
-        call, index = "from_list()", integer("from_list()", "index", index)
+        call, index, queues = "from_list()", integer("from_list()", "index", index), list(queues)
         for one in queues:
             instance(call, "queues", one, cls, f"a list of {cls.__name__}")
         if not 0 <= index < len(queues):

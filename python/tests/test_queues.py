@@ -273,6 +273,17 @@ def test_a_runner_fills_the_queue_of_an_input_producer():
     coordinator.join()
 
 
+def test_shapes_are_those_that_were_given():
+    given = [(2,), np.array([3, 4])]
+    queue = hp.FIFOQueue(3, ["int64", "int64"], given)
+    given.append((9,))
+    assert queue.shapes == [(2,), (3, 4)] and {type(size) for shape in queue.shapes for size in shape} == {int}
+    assert hp.FIFOQueue(3, ["int64", "int64"], (one for one in [(2,), (3,)])).shapes == [(2,), (3,)]
+    assert hp.FIFOQueue(3, "int64", np.array([2, 3])).shapes == [(2, 3)]
+    assert hp.FIFOQueue(3, "int64", ()).shapes == [()] and hp.FIFOQueue(3, "int64").shapes == []
+    assert hp.FIFOQueue.from_list(1, (one for one in [hp.FIFOQueue(1, "int64"), queue.from_list(0, [hp.FIFOQueue(2, "int64")])])).capacity == 2
+
+
 def test_they_say_what_they_are():
     queue = hp.FIFOQueue(3, [hp.i64, hp.f32], name="examples")
     queue.enqueue((1, 2.5))
