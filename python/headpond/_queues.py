@@ -167,7 +167,8 @@ class Coordinator(_core.Coordinator):
     def join(self, stop_grace_period: float = 120.0, ignore_live_threads: bool = False) -> None:
         """Waits for all threads, and raises the error that stopped them."""
         if stop_grace_period is None or isinstance(stop_grace_period, (list, tuple)):
-            raise TypeError("join() takes no threads, as TensorFlow's does: a Coordinator joins those that were started for it")
+            raise TypeError("join() takes no threads, unlike TensorFlow's: a Coordinator joins those that were started for it. Its argument is "
+                            "stop_grace_period, a number of seconds")
         super().join(number("join()", "stop_grace_period", stop_grace_period), flag("join()", "ignore_live_threads", ignore_live_threads))
 
     @contextmanager
