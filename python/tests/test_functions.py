@@ -173,8 +173,10 @@ def test_functions_run_beside_a_program_that_computes():
 
     loader = hp.Loader(hp.range(200).map(function, output=(hp.i64, ())), threads=1, consumer_helps=False)
     assert loader.next() == 0
-    while len(made) < 2:  # The program never waits: the interpreter's lock goes to the Loader's thread all the same.
+    give_up = time.monotonic() + 120
+    while len(made) < 2 and time.monotonic() < give_up:  # The program never waits: the interpreter's lock goes to the Loader's thread all the same.
         pass
+    assert len(made) >= 2
     assert [int(one) for one in loader.flat()] == list(range(1, 200))
 
 
