@@ -274,6 +274,25 @@ TEST(LoaderRewind, GoesToAnyEpoch) {
   }
 }
 
+TEST(LoaderRewind, GoesToAnyEpochOfARunWithoutAnEndWhileItsThreadsMakeBatches) {
+  const Dataset dataset = range(2000) | shuffle() | batch(3);
+  for (const int threads : {0, 2}) {
+    const LoaderOptions options{.epochs = -1, .seed = 5, .threads = threads};
+    Loader there(dataset, options), passed(dataset, options);
+    (void)rest(there, 4);
+    for (int64_t epoch = 0; epoch < 5; ++epoch) passed.next_epoch();
+    there.rewind(5);
+    EXPECT_EQ(there.state(), passed.state());
+    EXPECT_EQ(rest(there, 3), rest(passed, 3));
+    there.rewind(INT64_MAX);
+    const auto last = there.next();
+    ASSERT_TRUE(last) << last.error().to_string();
+    EXPECT_EQ(last->epoch(), INT64_MAX);
+    EXPECT_THROW(there.rewind(INT64_MIN), Exception);
+    EXPECT_EQ(there.next()->epoch(), INT64_MAX) << "it is where it was";
+  }
+}
+
 TEST(LoaderRewind, MakesTheFirstBatchesAheadAndKeepsWhatACacheHolds) {
   std::atomic<int> made = 0;
   const Dataset dataset = range(12) | map([&](int64_t x) {
