@@ -93,7 +93,8 @@ TYPES = {
     "Coordinator: clean_stop_kinds=3: must be a text": lambda: hp.Coordinator([3]),
     "wait_for_stop(): timeout='3': must be a number": lambda: hp.Coordinator().wait_for_stop("3"),
     "join(): stop_grace_period='3': must be a number": lambda: hp.Coordinator().join("3"),
-    "join() takes no threads, as TensorFlow's does: a Coordinator joins those that were started for it": lambda: hp.Coordinator().join([]),
+    "join() takes no threads, unlike TensorFlow's: a Coordinator joins those that were started for it. Its argument is stop_grace_period, a number of "
+    "seconds": lambda: hp.Coordinator().join([]),
     "start(): body=3: must be a function": lambda: hp.Coordinator().start("a", 3),
     "start(): name=None: must be a text": lambda: hp.Coordinator().start(None, identity),
     "QueueRunner: queue=3: must be a queue": lambda: hp.QueueRunner(3, [identity]),
