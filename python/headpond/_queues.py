@@ -222,7 +222,8 @@ def _takes_coordinator(producer: Any) -> bool:
 class QueueRunner:
     """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration. A function
     that has a parameter gets the coordinator. `close_op` is called when all have ended so, else queue.close(); `cancel_op` after a stop or
-    an error of one, else queue.close(True)."""
+    an error of one, else queue.close(True); what one of the two raises goes to sys.unraisablehook. After an error the queue is closed in
+    any case."""
 
     def __init__(self, queue: _core.Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",), *, close_op: Callable[[], object] | None = None,

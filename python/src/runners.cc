@@ -20,6 +20,22 @@ std::function<Result<void>()> called(const std::optional<nb::object>& function) 
   return [held = hold(function->ptr())] { return call_producer(held); };
 }
 
+// What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook.
+std::function<Result<void>()> called_at_end(const std::optional<nb::object>& function) {
+  if (!function) return {};
+  return [held = hold(function->ptr())]() -> Result<void> {
+    if (is_exiting()) return {};
+    const WithLock lock;
+    drop_dead();
+    const nb::object result = nb::steal([&] {
+      const WhileCalling calling;
+      return PyObject_CallNoArgs(held.get());
+    }());
+    if (!result.is_valid()) PyErr_WriteUnraisable(held.get());
+    return {};
+  };
+}
+
 // Calls its producers with what start() was given: the threads of a start, which may go on beside later calls of
 // start(), have its coordinator's stop token.
 class PythonRunner {
@@ -29,8 +45,8 @@ class PythonRunner {
                const std::optional<nb::object>& cancel_op)
       : runner_(queue.queue(), functions_of(producers),
                 {.queue_closed_kinds = kinds_of(queue_closed_kinds),
-                 .close_op = called(close_op),
-                 .cancel_op = called(cancel_op)}) {}
+                 .close_op = called_at_end(close_op),
+                 .cancel_op = called_at_end(cancel_op)}) {}
 
   void start(const PythonCoordinator& coordinator, nb::handle given) {
     MutexLock lock(starts_->mu);

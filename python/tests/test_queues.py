@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queues, runners and the coordinator."""
 import gc
+import sys
 import threading
 import time
 import weakref
@@ -263,6 +264,30 @@ def test_a_runner_keeps_no_coordinator_and_can_be_freed():
     del producer, coordinator, runner
     gc.collect()
     assert [one() for one in freed] == [None, None]
+
+
+@pytest.mark.parametrize("of", ["close_op", "cancel_op"])
+def test_what_a_runners_end_raises_is_told(of, monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append((one.exc_type, str(one.exc_value), one.object)))
+    queue, coordinator = hp.FIFOQueue(1, hp.i64), hp.Coordinator()
+
+    def end():
+        raise OwnError(of)
+
+    def produce():
+        if of == "close_op":
+            raise StopIteration
+        raise ValueError("no data")
+
+    hp.QueueRunner(queue, [produce], **{of: end}).start(coordinator)
+    if of == "close_op":
+        coordinator.join()
+    else:
+        with pytest.raises(ValueError, match="no data"):
+            coordinator.join()
+    assert told == [(OwnError, of, end)]
+    assert queue.is_closed() == (of == "cancel_op"), "after an error it is closed in any case"
 
 
 def test_a_runner_fills_the_queue_of_an_input_producer():
