@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fills queues and ends groups of threads: Coordinator, QueueRunner, LooperThread.
 #include <algorithm>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -48,28 +49,56 @@ class PythonRunner {
                  .close_op = called_at_end(close_op),
                  .cancel_op = called_at_end(cancel_op)}) {}
 
+  // Of a coordinator that has stopped it calls cancel_op, which may do anything, start this runner among others.
   void start(const PythonCoordinator& coordinator, nb::handle given) {
-    MutexLock lock(starts_->mu);
-    auto& all = starts_->all;
-    all.push_back({coordinator->stop_token(), hold(given.ptr())});
-    if (runner_.start(*coordinator)) {
-      all.erase(all.begin(), all.end() - 1);  // Their threads have ended.
-    } else {
-      all.pop_back();
+    const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()));
+    const std::vector<std::shared_ptr<Start>> before = starts_->add(own);
+    bool has_begun = true;  // Threads may run, too, if it throws.
+    try {
+      const WithoutLock released;
+      has_begun = runner_.start(*coordinator);
+    } catch (...) {
+      starts_->settle(own, true, {});
+      throw;
     }
+    starts_->settle(own, has_begun, before);
   }
 
  private:
-  struct Starts {
-    Mutex mu;
-    std::vector<std::pair<std::stop_token, Ref>> all HEADPOND_GUARDED_BY(mu);  // The last one with a token counts.
+  struct Start {
+    Start(std::stop_token of, Ref with) : stop(std::move(of)), given(std::move(with)) {}
+    const std::stop_token stop;
+    const Ref given;
+    bool has_begun = false;  // Under the mutex of Starts.
+  };
 
-    Ref given_with(const std::stop_token& stop) {
-      MutexLock lock(mu);
-      const auto has_it = [&](const auto& one) { return one.first == stop; };
-      const auto found = std::find_if(all.rbegin(), all.rend(), has_it);
-      return found != all.rend() ? found->second : nullptr;
+  class Starts {
+   public:
+    /// Returns those that had begun: if this one begins, their threads had ended.
+    std::vector<std::shared_ptr<Start>> add(const std::shared_ptr<Start>& own) {
+      MutexLock lock(mu_);
+      std::vector<std::shared_ptr<Start>> begun;
+      std::ranges::copy_if(all_, std::back_inserter(begun), [](const auto& one) { return one->has_begun; });
+      all_.push_back(own);
+      return begun;
     }
+    void settle(const std::shared_ptr<Start>& own, bool has_begun, const std::vector<std::shared_ptr<Start>>& before) {
+      MutexLock lock(mu_);
+      own->has_begun = has_begun;
+      std::erase_if(all_, [&](const auto& one) {
+        return has_begun ? std::ranges::find(before, one) != before.end() : one == own;
+      });
+    }
+    Ref given_with(const std::stop_token& stop) {
+      MutexLock lock(mu_);
+      const auto has_it = [&](const auto& one) { return one->stop == stop; };
+      const auto found = std::ranges::find_if(all_, has_it);
+      return found != all_.end() ? (*found)->given : nullptr;
+    }
+
+   private:
+    Mutex mu_;
+    std::vector<std::shared_ptr<Start>> all_ HEADPOND_GUARDED_BY(mu_);  // Those with one token have one coordinator.
   };
 
   std::vector<QueueRunner::Producer> functions_of(const std::vector<nb::object>& producers) const {

@@ -266,6 +266,42 @@ def test_a_runner_keeps_no_coordinator_and_can_be_freed():
     assert [one() for one in freed] == [None, None]
 
 
+def test_a_start_for_a_coordinator_that_has_stopped_runs_cancel_op_and_blocks_no_other_start():
+    queue, coordinator = hp.FIFOQueue(1, hp.i64), hp.Coordinator()
+    coordinator.request_stop()
+    inside, go_on = threading.Event(), threading.Event()
+
+    def cancel():
+        inside.set()
+        assert go_on.wait(60)
+        queue.close(True)
+
+    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=cancel)
+    first = threading.Thread(target=runner.start, args=(coordinator,))
+    first.start()
+    assert inside.wait(60)
+    runner.start(hp.Coordinator())  # Threads of the first start are announced: this does nothing.
+    go_on.set()
+    first.join(60)
+    coordinator.join()
+    assert queue.is_closed()
+
+
+def test_a_cancel_op_that_starts_its_runner_again():
+    queue, coordinator, called = hp.FIFOQueue(1, hp.i64), hp.Coordinator(), []
+    coordinator.request_stop()
+
+    def cancel():
+        called.append(1)
+        runner.start(hp.Coordinator())
+        queue.close(True)
+
+    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=cancel)
+    runner.start(coordinator)
+    coordinator.join()
+    assert called == [1] and queue.is_closed()
+
+
 @pytest.mark.parametrize("of", ["close_op", "cancel_op"])
 def test_what_a_runners_end_raises_is_told(of, monkeypatch):
     told = []
