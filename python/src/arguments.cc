@@ -10,14 +10,15 @@
 namespace headpond::python {
 namespace {
 
-constexpr size_t kMostShown = 200;  // Characters of a value.
+constexpr Py_ssize_t kMostShown = 200;  // Characters of a value.
 
 std::string shown(nb::handle value) {
   const nb::object text = nb::steal(PyObject_Repr(value.ptr()));
   if (!text.is_valid()) throw nb::python_error();
-  std::string all = text_of(text);
-  if (all.size() > kMostShown) all = all.substr(0, kMostShown) + "...";
-  return all;
+  const bool is_long = PyUnicode_GetLength(text.ptr()) > kMostShown;
+  if (is_long) text = nb::steal(PyUnicode_Substring(text.ptr(), 0, kMostShown));
+  if (!text.is_valid()) throw nb::python_error();
+  return text_of(text) + (is_long ? "..." : "");
 }
 
 // NumPy's bool, which is none of Python's.

@@ -271,6 +271,12 @@ def test_noise_is_a_dataset():
     assert one.shape == (800,)
     with pytest.raises(hp.InvalidArgumentError, match="noise"):
         sounds.map("x", hp.mix_noise(hp.range(3)))
+def test_a_long_value_is_cut_between_characters():
+    with pytest.raises(TypeError) as raised:
+        queue().dequeue_many("a" + "\u00f6" * 300)
+    assert str(raised.value) == f"dequeue_many(): n='a{chr(0xf6) * 198}...: must be an integer"
+
+
 def test_resources_have_the_memory_of_their_loaders():
     both = hp.Resources(threads=1, memory=1 << 30)
     with pytest.raises(hp.InvalidArgumentError, match=r"memory=5, resources=<headpond.Resources, .*: the memory is that of the resources: hp.Resources\(memory=5\)"):
