@@ -13,7 +13,7 @@ namespace {
 constexpr Py_ssize_t kMostShown = 200;  // Characters of a value.
 
 std::string shown(nb::handle value) {
-  const nb::object text = nb::steal(PyObject_Repr(value.ptr()));
+  nb::object text = nb::steal(PyObject_Repr(value.ptr()));
   if (!text.is_valid()) throw nb::python_error();
   const bool is_long = PyUnicode_GetLength(text.ptr()) > kMostShown;
   if (is_long) text = nb::steal(PyUnicode_Substring(text.ptr(), 0, kMostShown));
@@ -30,6 +30,16 @@ bool is_flag(nb::handle value) {
 
 }  // namespace
 
+bool was_raised(PyObject* type) {
+  if (PyErr_ExceptionMatches(type) == 0) return false;
+  PyErr_Clear();
+  return true;
+}
+
+void clear_only(PyObject* type) {
+  if (PyErr_Occurred() != nullptr && !was_raised(type)) throw nb::python_error();
+}
+
 void refuse_type(const char* call, const char* argument, nb::handle value, const char* what) {
   throw nb::type_error(fmt::format("{}: {}={}: must be {}", call, argument, shown(value), what).c_str());
 }
@@ -38,9 +48,9 @@ std::optional<double> Timeout::of(const char* call) const {
   if (value.is_none()) return {};
   const double seconds = PyFloat_AsDouble(value.ptr());
   if (PyErr_Occurred() == nullptr) return seconds;
-  const bool is_large = PyErr_ExceptionMatches(PyExc_OverflowError) != 0;
-  PyErr_Clear();
-  if (is_large) refuse_argument(fmt::format("{}: timeout: a number beyond those of float", call));
+  if (was_raised(PyExc_OverflowError))
+    refuse_argument(fmt::format("{}: timeout: a number beyond those of float", call));
+  clear_only(PyExc_TypeError);
   refuse_type(call, "timeout", value, "a number of seconds, or None");
 }
 
@@ -53,12 +63,12 @@ const PythonCoordinator* Stop::of(const char* call) const {
 int64_t Integer::of(const char* call, const char* argument) const {
   const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
   if (!number.is_valid()) {
-    PyErr_Clear();
+    clear_only(PyExc_TypeError);
     refuse_type(call, argument, value, "an integer");
   }
   const int64_t made = PyLong_AsLongLong(number.ptr());
   if (PyErr_Occurred() == nullptr) return made;
-  PyErr_Clear();
+  clear_only(PyExc_OverflowError);
   refuse_argument(fmt::format("{}: {}={}: must be in [-2**63, 2**63)", call, argument, shown(value)));
 }
 
@@ -74,7 +84,7 @@ bool Flag::of(const char* call, const char* argument) const {
 std::vector<int64_t> Indices::of(const char* call) const {
   const nb::object all = nb::steal(PySequence_Tuple(value.ptr()));
   if (!all.is_valid()) {
-    PyErr_Clear();
+    clear_only(PyExc_TypeError);
     refuse_type(call, "indices", value, "a list of integers");
   }
   std::vector<int64_t> made;

@@ -42,6 +42,10 @@ struct Indices : Given {  ///< Integers.
   std::vector<int64_t> of(const char* call) const;
 };
 
+/// True iff the exception that is set is of that type: then it is cleared. REQUIRES: one is set.
+bool was_raised(PyObject* type);
+/// Clears the exception that is set, if there is one. Throws it if it is of another type: the value's own.
+void clear_only(PyObject* type);
 /// Throws nb::type_error, "call: argument=...: must be `what`".
 [[noreturn]] void refuse_type(const char* call, const char* argument, nb::handle value, const char* what);
 

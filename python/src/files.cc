@@ -54,10 +54,10 @@ void make_writer(Writer* self, const std::string& path, const std::string& mode,
 // Of what has bytes in one piece.
 class Bytes {
  public:
-  /// Throws nb::type_error for anything else.
+  /// Throws nb::type_error for anything else; what the object itself raises as it is.
   explicit Bytes(nb::handle payload) {
     if (PyObject_GetBuffer(payload.ptr(), &view_, PyBUF_C_CONTIGUOUS) != 0) {
-      PyErr_Clear();
+      if (!was_raised(PyExc_BufferError)) clear_only(PyExc_TypeError);
       const bool is_text = PyUnicode_Check(payload.ptr()) != 0;
       refuse_type("append()", "payload", payload, is_text ? "bytes: text.encode() makes them of a text" : "bytes");
     }

@@ -171,7 +171,7 @@ class PythonBarrier {
     const nb::object all = nb::steal(
         PyUnicode_Check(keys.ptr()) != 0 || PyBytes_Check(keys.ptr()) != 0 ? nullptr : PySequence_Tuple(keys.ptr()));
     if (!all.is_valid()) {
-      PyErr_Clear();
+      clear_only(PyExc_TypeError);
       refuse_type("insert_many()", "keys", keys, "a list of texts");
     }
     std::vector<std::string> texts;

@@ -271,6 +271,35 @@ def test_noise_is_a_dataset():
     assert one.shape == (800,)
     with pytest.raises(hp.InvalidArgumentError, match="noise"):
         sounds.map("x", hp.mix_noise(hp.range(3)))
+
+
+class Raises:
+    """A value whose conversion fails for reasons of its own."""
+
+    def fail(self, *_):
+        raise KeyboardInterrupt("of the value")
+    __float__ = __index__ = __iter__ = fail
+
+
+@pytest.mark.parametrize("call", [
+    lambda: queue().dequeue(timeout=Raises()), lambda: queue().dequeue_many(Raises()),
+    lambda: hp.MapStagingArea("int64").put(1, 1, Raises()), lambda: hp.Barrier("int64", ()).insert_many(0, Raises(), [1])])
+def test_what_a_value_raises_by_itself_stays_as_it_is(call):
+    with pytest.raises(KeyboardInterrupt, match="of the value"):
+        call()
+
+
+def test_a_released_memoryview_says_so(tmp_path):
+    view = memoryview(b"x")
+    view.release()
+    with hp.RecordWriter(tmp_path / "out") as writer:
+        with pytest.raises(ValueError, match="released"):
+            writer.append(view)
+        with pytest.raises(TypeError, match=r"append\(\): payload=<memory at .*: must be bytes"):
+            writer.append(memoryview(b"abcd")[::2])
+        writer.append(np.ones(3, np.uint8))
+
+
 def test_a_long_value_is_cut_between_characters():
     with pytest.raises(TypeError) as raised:
         queue().dequeue_many("a" + "\u00f6" * 300)
