@@ -15,7 +15,6 @@ from ._elsewhere import add_hints
 from ._functions import Function, is_known, name_of
 from ._names import shown_name
 from ._values import DTypeLike, Path, SpecLike, plain, plain_spec, refuse_dataset
-from .errors import NotFoundError
 
 
 def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
@@ -89,10 +88,7 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
 
 def read_plan(path: Path) -> tuple[Dataset, int | None]:
     """The dataset of a pipeline file, and its seed or None."""
-    named = os.fspath(path)
-    if not os.path.exists(named):
-        raise NotFoundError(f"read_plan: {named}: no such file")
-    dataset, seed = _core.read_plan(named)
+    dataset, seed = _core.read_plan(os.fspath(path))
     return Dataset(dataset), seed
 
 

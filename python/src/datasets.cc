@@ -12,6 +12,7 @@
 #include "headpond/dataset/source/slices_in_files.h"
 #include "headpond/engine/check/check.h"
 #include "headpond/engine/explain.h"
+#include "headpond/io/file/file.h"
 #include "headpond/plan/kernels/plan_kernel.h"
 #include "headpond/plan/named_fields.h"
 #include "headpond/plan/operators/plan_operators.h"
@@ -242,6 +243,16 @@ Any single_element(const Dataset& dataset, uint64_t seed) {
   return element_of_dataset(dataset, [&] { return get_single_element(dataset, {.seed = seed}); });
 }
 
+std::pair<Dataset, std::optional<uint64_t>> plan_in(nb::handle named) {
+  const std::string path = text_of(named);
+  const WithoutLock released;
+  if (const auto start = read_file(path, 1); !start && start.error().kind() == ErrorKind::NotFound) {
+    throw Exception(Error(ErrorKind::NotFound, "read_plan: " + path + ": no such file").at({.source = path}));
+  }
+  plan::PlanFile file = plan::read_plan_file(path);
+  return {std::move(file.dataset), file.seed};
+}
+
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 
 void add_steps(nb::module_& module) {
@@ -251,11 +262,7 @@ void add_steps(nb::module_& module) {
   module.def("build", built, nb::arg("op"), nb::arg("args"), nb::arg("name"), nb::arg("inputs"),
              nb::arg("nested") = nb::none(), nb::arg("output").none() = nb::none(), nb::arg("kind") = "",
              nb::arg("chains") = nb::tuple());
-  module.def("read_plan", [](const std::string& path) {
-    const WithoutLock released;
-    const plan::PlanFile file = plan::read_plan_file(path);
-    return std::pair(file.dataset, file.seed);
-  });
+  module.def("read_plan", plan_in, nb::sig("def read_plan(path: str | bytes, /) -> tuple[Dataset, int | None]"));
   module.def("zip", [](const std::vector<Dataset>& inputs) {
     const Dataset made = zip(inputs);
     return plan::has_names(made.spec()) ? plan::named(made) : made;  // A dict needs the name of each field.

@@ -237,6 +237,14 @@ def test_a_pipeline_file(tmp_path):
     dataset, seed = hp.read_plan(tmp_path / "p.toml")
     with pytest.raises(hp.NotFoundError, match="read_plan: .*absent.toml: no such file"):
         hp.read_plan(tmp_path / "absent.toml")
+    with pytest.raises(hp.NotFoundError, match="no such file") as raised:
+        hp.read_plan(bytes(tmp_path / "absent.toml"))
+    assert raised.value.file == str(tmp_path / "absent.toml")
+    with pytest.raises(hp.InvalidArgumentError, match="is a folder"):
+        hp.read_plan(tmp_path)
+    with pytest.raises(hp.InvalidArgumentError, match="a text is needed, not 3"):
+        hp._core.read_plan(3)
+    assert hp.read_plan(bytes(tmp_path / "p.toml"))[1] == 9
     assert (values(dataset), seed) == ([0, 1, 2, 3], 9)
 
 
