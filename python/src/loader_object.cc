@@ -141,7 +141,7 @@ Any PythonLoader::given(AtEpochEnd at_epoch_end, Next next, bool may_wait) {
   if (!batch) {
     const OwnsExceptions owns(this);
     (void)waiting([&] { return batch.emplace(next()).has_value(); });
-    if (calls_python_ && !copies_) return_now();  // It had to wait for the lock that functions hold.
+    if (calls_python_ && (!copies_ || !*batch)) return_now();  // It had to wait for the lock that functions hold.
   }
   is_in_epoch_ = *batch || (is_in_epoch_ && !at_end(*batch));
   if (at_end(*batch)) return nb::none();
