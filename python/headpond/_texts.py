@@ -382,8 +382,8 @@ Options: `preset` ("torchaudio"), "librosa", "whisper" or "kaldi"; `sample_rate`
 Options: `width` (5), `mels_first` (False), `append` (False).""",
     "resample": """The sound at another rate: ceil(frames x `to` / `from`) frames.
 
-Options: `from_`, `to`; `method` ("sinc_hann"), "sinc_kaiser" or "soxr_hq" (libsoxr, as librosa), `width` (6), `rolloff` (0.99), `beta`
-(14.769656459379492), none of them for soxr_hq.""",
+Options: `from_`, `to`; `method` ("sinc_hann"), "sinc_kaiser" or "soxr_hq" (libsoxr, as librosa), `width` (6), `rolloff`
+(0.99), `beta` (14.769656459379492); `width`, `rolloff` and `beta` do not apply to soxr_hq.""",
     "time_mask": """`count` runs of fewer than `width` frames each, whose lengths and places are drawn, replaced by `fill`; a run has at
 most part `p` of the frames.
 
