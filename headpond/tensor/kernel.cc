@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "headpond/tensor/kernel_error.h"
+
 namespace headpond {
 namespace {
 
@@ -71,7 +73,7 @@ Result<void> KernelCall::run_nested(std::span<const KernelRef> kernels, size_t f
     KernelCall call(fields, {&key, 1}, element_, is_last ? targets_ : OutputSlots(), scratch_, roles_);
     if (auto done = kernel.run(call); !done) {
       const Error& error = done.error();
-      return fail(Error(error.kind(), fmt::format("{}: {}", kernel.facts().title, error.message()), error));
+      return fail(Error(error.kind(), with_title(kernel, error.message()), error));
     }
     call.finish();
   }

@@ -54,7 +54,8 @@ TEST(GeometryPlanKernels, ArePoliciesToo) {
 TEST(GeometryPlanKernels, RefuseOtherOptions) {
   EXPECT_THAT(refused(with_kernel("name = 'rotate'")), HasSubstr("angle"));
   EXPECT_THAT(refused(with_kernel("name = 'rotate', angle = 1, interpolation = 'cubic'")), HasSubstr("interpolation"));
-  EXPECT_THAT(refused(with_kernel("name = 'rotate', angle = 1, fill = 256")), HasSubstr("no value of uint8"));
+  EXPECT_THAT(refused(with_kernel("name = 'rotate', angle = 1, fill = 256")),
+              HasSubstr(": map: rotate(angle=1, fill=256): fill is 256: no value of uint8"));
   EXPECT_THAT(refused(with_kernel("name = 'affine', translate = 1")), HasSubstr("has 1 numbers: 2 are expected"));
   EXPECT_THAT(refused(with_kernel("name = 'affine', scale = 0")), HasSubstr("scale is 0"));
   EXPECT_THAT(refused(with_kernel("name = 'random_affine', degrees = [1, 2, 3]")), HasSubstr("1 or 2 are expected"));

@@ -19,6 +19,7 @@
 #include "headpond/dataset/ops/element/makes_together.h"
 #include "headpond/dataset/ops/element/values_internal.h"
 #include "headpond/dataset/views/lending.h"
+#include "headpond/tensor/kernel_error.h"
 #include "headpond/tensor/rows_kernel.h"
 
 namespace headpond::internal {
@@ -73,7 +74,7 @@ Spec after(const Kernel& kernel, const Spec& before) {
   try {
     made = kernel.facts().result(before);
   } catch (const Exception& wrong) {
-    refuse(kOp, fmt::format("{}: {}", kernel.facts().title, wrong.error().message()));
+    refuse(kOp, with_title(kernel, wrong.error().message()));
   }
   if (made.size() == before.size()) return made;
   refuse(kOp, fmt::format("{} gives {} fields for {}", kernel.facts().title, made.size(), before.size()));
@@ -267,18 +268,18 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
               const Tensor& companion, Context& context) const {
     const size_t first = run_.first[k];
     const size_t end = k + 1 < run_.first.size() ? run_.first[k + 1] : plan_.chain.size();
-    std::string title = run_.kernels[k]->facts().title;
+    const Kernel* failed = run_.kernels[k].get();
     for (size_t i = first; end - first > 1 && i < end; ++i) {
       KernelCall call(fields, keys.subspan(i - first), key, {}, context.scratch(), plan_.roles);
       if (i == 0 && plan_.companion) call.set_companion(&companion);
       if (Error own = run_one(*plan_.chain[i], call)) {
-        title = plan_.chain[i]->facts().title;
+        failed = plan_.chain[i].get();
         error = std::move(own);
         break;
       }
       call.finish();
     }
-    return {error.kind(), fmt::format("{}: {}", title, error.message()), error};
+    return {error.kind(), with_title(*failed, error.message()), error};
   }
 
   // The first of this map is in the log, all are counted.
