@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gmock/gmock.h>
 
+#include "headpond/codec/sound/resample/resample.h"
 #include "headpond/plan/kernels/plan_kernel.h"
 
 namespace headpond::plan {

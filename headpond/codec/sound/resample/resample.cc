@@ -21,6 +21,7 @@ namespace {
 
 constexpr int64_t kMaxTaps = int64_t{4} << 20;
 constexpr int64_t kMostOfSoxr = 256;  // times one rate is the other: beyond that libsoxr designs filters for minutes
+constexpr int64_t kMostChannelsOfSoxr = 256;   // libsoxr takes 0.1 MiB for each
 constexpr size_t kMostKept = size_t{1} << 20;  // bytes of all filters that are kept for other files
 constexpr int64_t kSums = 8;                   // partial sums of a filter; taps are a multiple
 constexpr int64_t kBlockTurns = 4096;          // about so many samples are prepared at once
@@ -227,6 +228,15 @@ std::string refusal_of_clip(DType dtype, const Shape& shape) {
   return fmt::format("takes float32[frames] or [frames,channels], not {}{}", name(dtype), shape.to_string());
 }
 
+// The clip that a kernel with these options refuses, in words; "": it takes it.
+std::string refusal_of(DType dtype, const Shape& shape, const ResampleOptions& options) {
+  if (!is_clip(dtype, shape)) return refusal_of_clip(dtype, shape);
+  const bool is_narrow = shape.rank() == 1 || shape[1] <= sound_internal::kMostChannelsOfSoxr;
+  if (options.method != ResampleMethod::soxr_hq || is_narrow) return "";
+  return fmt::format("soxr_hq takes at most {} channels, not the {} of [frames,channels] = {}",
+                     sound_internal::kMostChannelsOfSoxr, shape[1], shape.to_string());
+}
+
 Shape shape_of_resampled(const Shape& shape, const ResampleOptions& options) {
   const int64_t frames =
       shape[0] == kUnknown ? kUnknown : sound_internal::resampled_frames(shape[0], options.from, options.to);
@@ -249,8 +259,8 @@ class Resample final : public Kernel {
 
   Result<void> run(KernelCall& call) const override {
     const Tensor& in = call.in();
-    if (!is_clip(in.dtype(), in.shape())) {
-      return fail(ErrorKind::InvalidArgument, "resample: " + refusal_of_clip(in.dtype(), in.shape()));
+    if (const std::string refusal = refusal_of(in.dtype(), in.shape(), options_); !refusal.empty()) {
+      return fail(ErrorKind::InvalidArgument, "resample: " + refusal);
     }
     const auto out = call.make<float>(0, shape_of_resampled(in.shape(), options_));
     if (filters_) {
@@ -262,7 +272,8 @@ class Resample final : public Kernel {
 
  private:
   static Spec result_of(Spec spec, const ResampleOptions& options) {
-    if (!is_clip(spec[0].dtype, spec[0].shape)) refuse_resample(refusal_of_clip(spec[0].dtype, spec[0].shape));
+    const std::string refusal = refusal_of(spec[0].dtype, spec[0].shape, options);
+    if (!refusal.empty()) refuse_resample(refusal);
     spec[0].shape = shape_of_resampled(spec[0].shape, options);
     return spec;
   }

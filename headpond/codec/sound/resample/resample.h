@@ -37,7 +37,8 @@ struct ResampleOptions {
 /// 1e-5 of the formula in f64 for samples in [-1, 1]; samples outside the clip count as 0. Equal rates: the same
 /// values. soxr_hq: libsoxr's values, with zeros after them where it gives fewer frames, as librosa has them.
 /// InvalidArgument iff an option is out of range, the filters of all phases have more than 4 million taps (rates of
-/// hardly any common divisor), for soxr_hq one rate is more than 256 times the other, or dtype or rank is another;
+/// hardly any common divisor), for soxr_hq one rate is more than 256 times the other or there are more than 256
+/// channels, or dtype or rank is another;
 /// Unimplemented for soxr_hq without the component soxr.
 Result<Tensor> resample(const Tensor& samples, const ResampleOptions& options);
 

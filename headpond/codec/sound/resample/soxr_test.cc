@@ -91,6 +91,17 @@ TEST(Soxr, AValueThatIsNoNumberStaysInItsClip) {
   EXPECT_THAT(after.as<float>(), Each(testing::Truly([](float x) { return std::isfinite(x); })));
 }
 
+// Of [channels, frames], as torchaudio has them, libsoxr would take gigabytes.
+TEST(Soxr, RefusesFramesInPlaceOfChannels) {
+  EXPECT_THAT(resample(Tensor::empty(f32, {2, 16000}), by_soxr(44100, 16000)).error().message(),
+              HasSubstr("soxr_hq takes at most 256 channels, not the 16000 of [frames,channels] = [2,16000]"));
+  const std::vector<KernelRef> chain = {resample(by_soxr(44100, 16000))};
+  const Spec two = {{"", f32, {kUnknown, 2}}}, many = {{"", f32, {kUnknown, 16000}}};
+  EXPECT_EQ(chain[0]->facts().result(two)[0].shape, (Shape{kUnknown, 2}));
+  EXPECT_THROW((void)chain[0]->facts().result(many), Exception);
+  EXPECT_TRUE(resample(Tensor::empty(f32, {2, 16000}), {.from = 44100, .to = 16000}));
+}
+
 TEST(Soxr, RefusesWhatItDoesNotTake) {
   ResampleOptions wide = by_soxr(2, 1);
   wide.width = 12;
