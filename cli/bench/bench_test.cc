@@ -54,6 +54,25 @@ TEST_P(ShortBench, MeasuresEachRowAndItsOutputsAgree) {
   for (const BenchTarget& target : bench.targets) EXPECT_GT(target.value(result), 0) << target.id;
 }
 
+TEST(JpegTrainBench, ItsTargetsAreHeldAgainstTheDecodingOfTheSameCrops) {
+  const Bench bench = jpeg_train_bench({.cpus = allowed_cpus(), .items = 1000});
+  BenchResult result = {.rounds = {{}}};
+  for (const BenchRatio& ratio : bench.ratios) {  // Which differ, and those to other systems are 0.
+    const bool is_to_crops = bench.rows[ratio.to].system == "libjpeg-turbo, crop only";
+    result.rounds[0].ratios.push_back(is_to_crops ? static_cast<double>(ratio.of) : 0);
+  }
+  std::vector<std::string> ids;
+  for (const BenchTarget& target : bench.targets) {
+    ids.push_back(target.id);
+    const auto of = static_cast<size_t>(target.value(result));
+    EXPECT_THAT(target.text, HasSubstr("(" + bench.rows[of].name + ")"));
+    EXPECT_THAT(bench.rows[of].system, HasSubstr("headpond threads=0"));
+    EXPECT_EQ(bench.rows[of].system == "headpond threads=0, indexed", target.id == "W7.jpeg.indexed");
+  }
+  EXPECT_THAT(ids,
+              testing::ElementsAre("W7.jpeg.antialias", "W7.jpeg.plain", "W7.jpeg.two_streams", "W7.jpeg.indexed"));
+}
+
 TEST(RecordGzipBench, MissesTheTargetOfDataThatAreNotThere) {
   const test::TempFolder data;
   std::filesystem::create_directory(data.file("mnist-idx"));
