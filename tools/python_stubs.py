@@ -208,7 +208,7 @@ def core():
     text = stub.get()
     for slot, signature in SLOTS.items():
         text = text.replace(slot, signature)
-    return text.rstrip() + "\n"
+    return text.replace("from typing import Any\n", "from typing import Any\n\nfrom typing_extensions import Buffer as _Buffer\n", 1).rstrip() + "\n"
 
 
 def stubs():

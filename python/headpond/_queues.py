@@ -96,7 +96,7 @@ class Queue(_core.Queue):
                 raise InvalidArgumentError(f"{call}: queues {queues[0].name!r} and {one.name!r} have different dtypes or names")
         return queues[index]
 
-    def close_with_error(self, exception: BaseException) -> None:  # type: ignore[override]
+    def close_with_error(self, exception: BaseException) -> None:
         """close(True), after which consumers get what is inside, and then OutOfRangeError with `exception` as its cause."""
         super().close_with_error(instance("close_with_error()", "exception", exception, BaseException, "an exception"))
 

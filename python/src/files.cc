@@ -197,8 +197,7 @@ constexpr const char* kLabelled =
 void add_files(nb::module_& module) {
   nb::class_<Writer>(module, "RecordWriter")
       .def("__init__", make_writer)
-      .def("append", append_record, nb::arg("payload"),
-           nb::sig("def append(self, payload: bytes | bytearray | memoryview) -> None"))
+      .def("append", append_record, nb::arg("payload"), nb::sig("def append(self, payload: _Buffer) -> None"))
       .def("flush", [](Writer& self) { value(self.get().flush()); })
       .def("close", [](Writer& self) { value(self.get().close()); })
       .def("discard", [](Writer& self) { self.writer.reset(); })

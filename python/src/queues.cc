@@ -69,7 +69,8 @@ void add_queues(nb::module_& module) {
       .def("dequeue_many", &PythonQueue::dequeue_many, nb::arg("n"), nb::kw_only(), timeout(), stop())
       .def("dequeue_up_to", &PythonQueue::dequeue_up_to, nb::arg("n"), nb::kw_only(), timeout(), stop())
       .def("close", &PythonQueue::close, nb::arg("cancel_pending_enqueues") = false)
-      .def("close_with_error", &PythonQueue::close_with_error, nb::arg("exception"))
+      .def("close_with_error", &PythonQueue::close_with_error, nb::arg("exception"),
+           nb::sig("def close_with_error(self, exception: BaseException) -> None"))
       .def("is_closed", [](const PythonQueue& self) { return self.queue().is_closed(); })
       .def("size", [](const PythonQueue& self) { return self.queue().size(); })
       .def("stats", stats_of)

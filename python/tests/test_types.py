@@ -69,6 +69,7 @@ def test_the_examples_are_clean(tmp_path):
 
 
 RIGHT = """
+from array import array
 from enum import Enum
 import headpond as hp
 class InterpolationMode(Enum):  # As torchvision's.
@@ -91,8 +92,10 @@ sound = [hp.log_mel(preset="kaldi", scale=1.5, power=1), hp.time_mask(9, fill="m
 image = [hp.center_crop(9, min_area=0.5, mask_fill=255), hp.random_crop(9, [1, 2], mask_fill=1.5), hp.gaussian_blur([3, 5]), hp.distance_map(limit=9.5)]
 named = [hp.resize(9, filter=InterpolationMode.BILINEAR), hp.rotate(3, interpolation="nearest")]
 print(hp.list_labelled_folder("photos").classes[0].upper(), hp.expand_files(["a-*"])[0].upper(), hp.Permutation(1, 10)(3) + hp.Random(1).u32())
+hp.RecordWriter("a.tfrecord").append(array("B", [1, 2]))
 """
 WRONG = {
+    "hp.RecordWriter('a.tfrecord').append('text')": "arg-type",
     "hp.range(3).batch('three')": "arg-type",
     "hp.range(3).bach(3)": "attr-defined",
     "hp.Dataset.zip(hp.range(3))": "attr-defined",
