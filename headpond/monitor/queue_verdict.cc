@@ -41,7 +41,7 @@ struct Case {
 bool is_too_short(const Case& c, Verdict& verdict) {
   if (c.calls >= kLeastCalls && c.time_ns() >= kLeastNs) return false;
   verdict.findings.push_back(
-      fmt::format("too little was seen: {:.0f} calls in {:.1f} s after the first one", c.calls, 1e-9 * c.time_ns()));
+      fmt::format("{}: {:.0f} calls in {:.1f} s after the first one", kTooLittleWasSeen, c.calls, 1e-9 * c.time_ns()));
   return true;
 }
 

@@ -20,9 +20,8 @@ Holds too_short(const Question& q) {
   if (f.steps >= kLeastSteps && passed >= kLeastSeconds) return std::nullopt;
   return Finding{.evidence = {{"steps after the start", static_cast<double>(f.steps), kLeastSteps},
                               {"seconds after the start", passed, kLeastSeconds}},
-                 .findings = {fmt::format("too little was seen: {} steps in {:.1f} s after the start; {} steps and "
-                                          "{:.0f} s are needed",
-                                          f.steps, passed, kLeastSteps, kLeastSeconds)}};
+                 .findings = {fmt::format("{}: {} steps in {:.1f} s after the start; {} steps and {:.0f} s are needed",
+                                          kTooLittleWasSeen, f.steps, passed, kLeastSteps, kLeastSeconds)}};
 }
 
 Holds oversubscribed_by_pool(const Question& q) {

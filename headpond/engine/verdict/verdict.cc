@@ -27,7 +27,7 @@ std::string text_of(const Change& change) {
 // Where too little was seen for a reason, that is the first finding.
 bool saw_too_little(const Verdict& verdict) {
   return verdict.code == ReasonCode::none && !verdict.findings.empty() &&
-         verdict.findings[0].starts_with("too little was seen");
+         verdict.findings[0].starts_with(kTooLittleWasSeen);
 }
 
 std::string title_of(const Verdict& verdict) {

@@ -52,6 +52,9 @@ struct Change {
   double gain = 1, low = 1, high = 1;
 };
 
+/// What the first finding of a verdict without a reason begins with if too little was seen; then it is its title.
+inline constexpr std::string_view kTooLittleWasSeen = "too little was seen";
+
 struct Verdict {
   ReasonCode code = ReasonCode::none;
   std::string stage = {};     ///< A name of LoaderStats::stages; empty if none limits.
