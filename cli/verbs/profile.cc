@@ -62,7 +62,8 @@ Result<Report> run(Session& session, const ProfileFlags& flags) {
   const LoaderStats& stats = taken->stats;
   if (session.interrupt().requested()) return fail(ErrorKind::Cancelled, "interrupted");
   const std::vector<ProfileRow> rows = profile_of(stats, options).value();
-  std::string text = to_string(told_apart(rows));
+  const bool are_all = rows.size() == profile_of(stats, {.view = options.view}).value().size();
+  std::string text = to_string(told_apart(rows), are_all);
   text.pop_back();
   session.say((taken->name.empty() ? "" : "the profile of " + taken->name + ":\n") + text);
   return Report{.members = [rows, stats, name = taken->name, view = flags.view](JsonWriter& json) {

@@ -229,7 +229,7 @@ std::string blocked_in(const ThreadsSeen& seen) {
                      blocked);
 }
 
-std::string to_string(const std::vector<ProfileRow>& rows) {
+std::string to_string(const std::vector<ProfileRow>& rows, bool are_all) {
   size_t width = 5;
   for (const ProfileRow& row : rows) width = std::max(width, row.name.size());
   std::string text = fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>7} {:>12} {:>12} {:>12} {:>12}  {}\n",
@@ -251,7 +251,7 @@ std::string to_string(const std::vector<ProfileRow>& rows) {
     all.read_bytes += row.read_bytes;
     all.held_bytes += row.held_bytes;
   }
-  const bool are_some_left_out = all.share > 0 && all.share < 0.9999;
+  const bool are_some_left_out = !are_all || (all.share > 0 && all.share < 0.9999);
   text += fmt::format("{:<{}} {:>10} {:>11} {:>11} {:>11} {:>11} {:>5.1f} % {:>12} {:>12} {:>12} {:>12.0f}\n",
                       are_some_left_out ? "these" : "all", width, "", "", in_units(all.self_s), in_units(all.cpu_s),
                       in_units(all.blocked_s), 100 * all.share, "", all.held_bytes, "", all.read_bytes);

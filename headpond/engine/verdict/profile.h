@@ -54,8 +54,8 @@ std::string blocked_in(const ThreadsSeen& seen);
 
 /// InvalidArgument for a `show` or `hide` that is no regular expression.
 Result<std::vector<ProfileRow>> profile_of(const LoaderStats& stats, const ProfileOptions& options = {});
-/// A table for people.
-std::string to_string(const std::vector<ProfileRow>& rows);
+/// A table for people, whose last row adds the others up: "all", or "these" if `are_all` is false or the shares say it.
+std::string to_string(const std::vector<ProfileRow>& rows, bool are_all = true);
 /// An array.
 void write_profile(JsonWriter& json, const std::vector<ProfileRow>& rows);
 

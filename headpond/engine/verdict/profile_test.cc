@@ -163,6 +163,11 @@ TEST(Profile, IsATableAndAnArray) {
   EXPECT_THAT(to_string(rows), HasSubstr("\nall "));
   const std::string some = to_string(profile_of(stats_of(), {.show = "map"}).value());
   EXPECT_THAT(some, testing::AllOf(HasSubstr("\nthese "), Not(HasSubstr("\nall "))));
+  LoaderStats idle = stats_of();
+  idle.stages[1].totals = {};
+  const auto shown = profile_of(idle, {.show = "map"}).value();
+  EXPECT_LT(shown.size(), profile_of(idle).value().size()) << "control: a row without time is left out";
+  EXPECT_THAT(to_string(shown, /*are_all=*/false), HasSubstr("\nthese "));
   JsonWriter json;
   write_profile(json, rows);
   EXPECT_THAT(std::string(json.text()), HasSubstr(R"({"name":"map","stage":"map|map|batch","depth":0,"calls":640,)"));
