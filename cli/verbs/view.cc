@@ -41,7 +41,12 @@ void write_tile(JsonWriter& json, const Tile& tile) {
   } else {
     json.member("source", tile.source).member("record", tile.record);
   }
-  json.member("key", tile.key).member("epoch", tile.epoch).key("draws").begin_array();
+  if (tile.key) {
+    json.member("key", *tile.key);
+  } else {
+    json.member("key", nullptr);
+  }
+  json.member("epoch", tile.epoch).key("draws").begin_array();
   for (const std::string& draw : tile.draws) json.value(draw);
   json.end_array()
       .member("shape", tile.shape)

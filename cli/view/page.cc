@@ -78,7 +78,7 @@ std::string caption_of(const Tile& tile, size_t number) {
   std::string html = fmt::format("<figcaption><b>{}</b> ", number);
   if (!tile.source.empty()) html += html_escaped(tile.source) + ", ";
   if (!tile.source.empty() && !tile.is_whole) html += fmt::format("record {}, ", tile.record);
-  html += fmt::format("key {}", tile.key);
+  html += tile.key ? fmt::format("key {}", *tile.key) : std::string("key not known");
   if (tile.epoch > 0) html += fmt::format(", epoch {}", tile.epoch);
   if (!tile.error.empty()) html += fmt::format("<div class=\"bad\">{}</div>", html_escaped(tile.error));
   if (!tile.shape.empty()) {

@@ -18,6 +18,10 @@ TEST(ViewPage, EscapesWhatDataSays) {
   EXPECT_THAT(page, HasSubstr("&lt;script&gt;"));
   EXPECT_THAT(page, HasSubstr("&quot;x&quot; &amp; y"));
   EXPECT_THAT(page, Not(HasSubstr("<script>")));
+  EXPECT_THAT(page, HasSubstr("record 3, key not known<"));
+  tile.is_whole = true;
+  tile.key = 0;
+  EXPECT_THAT(page_of({tile}, "t").value(), HasSubstr("script&gt;, key 0<"));
   EXPECT_THAT(page, HasSubstr("prefers-color-scheme:dark"));
   EXPECT_THAT(page, Not(HasSubstr("http")));
 }

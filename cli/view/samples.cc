@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/sequence.h"
+#include "headpond/dataset/source/files_read.h"
 #include "headpond/tensor/source_names.h"
 
 namespace headpond::cli {
@@ -167,12 +169,26 @@ void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
   tile.is_whole = place.is_whole;
 }
 
-// The same of a sample that could not be made.
-void name_failed(const Error& error, Tile& tile) {
+// Whether `file` is one of a folder() below `node`.
+bool is_of_folder(const Node& node, const std::string& file, std::set<const Node*>& seen) {
+  if (!seen.insert(&node).second) return false;
+  const auto* const reading = node.facts().op == "folder" ? dynamic_cast<const FileReading*>(&node) : nullptr;
+  const auto has_it = [&](const std::string& folder) {
+    return file.starts_with(folder.ends_with('/') ? folder : folder + '/');
+  };
+  if (reading != nullptr && std::ranges::any_of(reading->paths_read(), has_it)) return true;
+  return std::ranges::any_of(node.facts().inputs,
+                             [&](const Node::Ref& input) { return is_of_folder(*input, file, seen); });
+}
+
+// The same of a sample of `node` that could not be made.
+void name_failed(const Error& error, const Node& node, Tile& tile) {
   tile.error = error.message();
   ErrorPlace place = error.place();
-  tile.key = place.key.value_or(0);
+  tile.key = place.key;
   tile.source = std::move(place.source);
+  std::set<const Node*> seen;
+  tile.is_whole = !tile.source.empty() && is_of_folder(node, tile.source, seen);
   if (place.record) tile.record = static_cast<int64_t>(*place.record);
 }
 
@@ -379,7 +395,7 @@ Result<std::vector<Tile>> view_tiles(const Dataset& dataset, const ViewOptions& 
     if (!element && element.error().is_end()) break;
     Tile tile{.draws = shown.draws};
     if (!element) {
-      name_failed(element.error(), tile);
+      name_failed(element.error(), *shown.node, tile);
       tiles.push_back(std::move(tile));
       continue;
     }

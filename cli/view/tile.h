@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,10 +17,10 @@ namespace headpond::cli {
 
 /// What a person sees of a sample.
 struct Tile {
-  std::string source = "";  ///< The file; empty if it is not known.
-  int64_t record = -1;      ///< In it; -1 if it is not known.
-  bool is_whole = false;    ///< The record is all of it.
-  uint64_t key = 0;
+  std::string source = "";           ///< The file; empty if it is not known.
+  int64_t record = -1;               ///< In it; -1 if it is not known.
+  bool is_whole = false;             ///< The record is all of it.
+  std::optional<uint64_t> key = {};  ///< None: it is not known.
   int64_t epoch = 0;
   std::vector<std::string> draws = {};  ///< Kernels and operators that drew random numbers.
   std::string shape = "";               ///< The shape of the field that is shown: "float32[3,224,224]".
