@@ -152,14 +152,21 @@ class Carrier {
     return NewState{.position = position};
   }
 
+  // `now`, with one input, has as many elements as were delivered.
+  static Result<void> has_delivered(const Node& now, int64_t delivered) {
+    if (delivered <= now.slots()) return {};
+    const int64_t input = now.input().slots();  // Too few: then a larger count of `now` would not help.
+    const std::string limit = input < delivered ? fmt::format(", and its input has {}", input) : "";
+    return fail(refused(now, fmt::format("{} of its elements were delivered{}", delivered, limit)));
+  }
   // `now` begins at its input's position.
   Result<NewState> over(const NodeState& then, const Node& now) {
     if (now.facts().inputs.size() != 1) return fail(refused(now, reason(*then.node, now)));
     auto input = carry(then, now.input());
     if (!input) return input;
     if (input->position && (keeps_positions(now) || is_read_take(now))) {
-      if (now.slots() >= *input->position) return input;
-      return fail(refused(now, fmt::format("{} of its elements were delivered", *input->position)));
+      HEADPOND_TRY(has_delivered(now, *input->position));
+      return input;
     }
     HEADPOND_TRY(runs_over(*input, now, now.input()));
     NewState state;
@@ -235,9 +242,7 @@ class Carrier {
     if (!state) return state;
     state->first_number = then.position ? saved_number(*then.position) : then.own[0];
     const int64_t delivered = first_number(state->first_number);
-    if (is_library_op(now, "take") && delivered > now.slots()) {
-      return fail(refused(now, fmt::format("{} of its elements were delivered", delivered)));
-    }
+    if (is_library_op(now, "take")) HEADPOND_TRY(has_delivered(now, delivered));
     return state;
   }
   Result<NewState> over_input_of_both(const NodeState& then, const Node& now) {
