@@ -54,9 +54,9 @@ uint64_t mark_of_source(const Node& node);
 /// The bytes of a file of lengths: an npy file, and after it a line with the mark, which numpy.load() leaves out.
 std::string lengths_file(const std::vector<int64_t>& numbers, uint64_t source);
 /// Writes the file of the lengths of `source`, atomically: `length` makes one int64 of each element, on this thread.
-/// The first element that fails ends the call, and so does an InterruptLook. Throws Exception(InvalidArgument) unless
-/// `source` has positions, and is one that lengths belong to (see dynamic_bucket in bucket.h), and `length` gives one
-/// int64 for each element.
+/// The first element that fails ends the call; Cancelled if the thread's InterruptLook says so. Throws
+/// Exception(InvalidArgument) unless `source` has positions, and is one that lengths belong to (see dynamic_bucket in
+/// bucket.h), and `length` gives one int64 for each element.
 Result<void> write_lengths(const Dataset& source, const Step& length, const std::string& path);
 void write_lengths(const Dataset&, const Step&, internal::ListOfNames) = delete;
 /// The same with `length` on `field`; "": the field "file", or the only one. Of the files of a folder() a HeadKernel,

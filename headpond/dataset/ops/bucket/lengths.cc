@@ -86,7 +86,7 @@ void check_lengths(const Dataset& source, const Dataset& made, const FieldSpec& 
   }
 }
 
-// Whether an interpreter that waits for `count` numbers was interrupted.
+// Cancelled if the thread's InterruptLook, which is asked at every 16th number, says so.
 Result<void> look_after(size_t count) {
   constexpr size_t kLookEach = 16;
   if (count % kLookEach != 0 || !look_for_interrupt()) return {};
