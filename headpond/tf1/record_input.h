@@ -43,9 +43,11 @@ class RecordInput {
   /// The files of `patterns` (io/file/glob.h). Throws Exception(InvalidArgument) for no pattern, and for options out of
   /// range.
   explicit RecordInput(const Patterns& patterns, RecordInputOptions options = {});
-  RecordInput(std::initializer_list<std::string> patterns, RecordInputOptions options = {})
+  /// The same of patterns in braces, one or more: {"a*", "b*"}.
+  explicit RecordInput(std::initializer_list<std::string> patterns, RecordInputOptions options = {})
       : RecordInput(Patterns(patterns), options) {}
-  RecordInput(std::initializer_list<headpond::internal::ListOfNames> patterns, RecordInputOptions options = {})
+  /// The same of literals in two pairs of braces, {{"a*", "b*"}}, which would else be the two ends of one text.
+  explicit RecordInput(std::initializer_list<headpond::internal::ListOfNames> patterns, RecordInputOptions options = {})
       : RecordInput(Patterns(patterns), options) {}
 
   /// The next batch_size records. An error of a file or of the pattern ends the input: full batches are returned first,

@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
+#include <type_traits>
 
 #include "headpond/io/record/record_writer.h"
 #include "headpond/queue/queue_test_internal.h"
@@ -216,6 +218,7 @@ TEST_F(RecordInputs, ReadTheFilesOfEachPattern) {
   EXPECT_THAT(sorted(take(RecordInput({{first.c_str(), last.c_str()}}, Plain()), 4)),
               ElementsAre("a0", "a1", "c0", "c1"))
       << "two pairs of braces";
+  static_assert(!std::is_convertible_v<std::initializer_list<std::string>, RecordInput>);
   EXPECT_REFUSES("no file is named", RecordInput(Patterns()));
 }
 
