@@ -96,10 +96,16 @@ std::string PlanArguments::text(const std::string& name, const std::optional<std
   return to_text(name, value(name));
 }
 
-std::vector<std::string> PlanArguments::texts(const std::string& name, size_t least) const {
+std::vector<std::string> PlanArguments::texts(const std::string& name) const {
+  std::vector<std::string> all = texts_or_none(name);
+  if (all.empty()) refuse(name, "is empty");
+  return all;
+}
+
+std::vector<std::string> PlanArguments::texts_or_none(const std::string& name) const {
   std::vector<std::string> all;
   if (value(name).as<PlanList>() == nullptr) refuse_kind(name, value(name), "a list of strings");
-  for (const PlanValue& one : list(name, least)) {
+  for (const PlanValue& one : list_or_none(name)) {
     const auto* const text = one.as<std::string>();
     if (text == nullptr) refuse_kind(name, one, "a list of strings");
     all.push_back(*text);
@@ -127,10 +133,15 @@ size_t PlanArguments::choice(const std::string& name, const std::vector<std::str
   return static_cast<size_t>(found - words.begin());
 }
 
-const PlanList& PlanArguments::list(const std::string& name, size_t least) const {
+const PlanList& PlanArguments::list(const std::string& name) const {
+  const PlanList& all = list_or_none(name);
+  if (all.empty()) refuse(name, "is empty");
+  return all;
+}
+
+const PlanList& PlanArguments::list_or_none(const std::string& name) const {
   const auto* const list = value(name).as<PlanList>();
   if (list == nullptr) refuse_kind(name, value(name), "a list");
-  if (list->size() < least) refuse(name, "is empty");
   return *list;
 }
 

@@ -29,13 +29,15 @@ class PlanArguments {
   double number(const std::string& name) const;  ///< A float, or an integer.
   bool flag(const std::string& name, bool fallback) const;
   std::string text(const std::string& name, const std::optional<std::string>& fallback = {}) const;
-  std::vector<std::string> texts(const std::string& name, size_t least = 1) const;  ///< At least so many.
-  Dataset chain(const std::string& name) const;                                     ///< The chain that the value names.
-  char letter(const std::string& name, char fallback) const;                        ///< One byte; "" is 0.
+  std::vector<std::string> texts(const std::string& name) const;          ///< One or more.
+  std::vector<std::string> texts_or_none(const std::string& name) const;  ///< Also of an empty list.
+  Dataset chain(const std::string& name) const;                           ///< The chain that the value names.
+  char letter(const std::string& name, char fallback) const;              ///< One byte; "" is 0.
   /// The index of the value in `words`; 0 if it is missing.
   size_t choice(const std::string& name, const std::vector<std::string>& words) const;
   const PlanValue& value(const std::string& name) const;
-  const PlanList& list(const std::string& name, size_t least = 1) const;  ///< At least so many values, 0 or 1.
+  const PlanList& list(const std::string& name) const;          ///< One value or more.
+  const PlanList& list_or_none(const std::string& name) const;  ///< Also an empty one.
   /// `table`, which is a part of the value of `name`, as arguments.
   PlanArguments nested(const std::string& name, const PlanValue& table, const std::vector<std::string>& known) const;
 

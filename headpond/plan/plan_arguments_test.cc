@@ -76,8 +76,8 @@ TEST(PlanArguments, WordsLettersAndListsAreWhatTheyAre) {
   const PlanValue two = parse_toml("field = 'ab'\npaths = []\n", "f.toml");
   EXPECT_EQ(problem([&] { arguments(two).letter("field", ','); }), "f.toml:1: op: field is 'ab', more than one byte");
   EXPECT_EQ(problem([&] { (void)arguments(two).list("paths"); }), "f.toml:2: op: paths is empty");
-  EXPECT_TRUE(arguments(two).list("paths", 0).empty());
-  EXPECT_TRUE(arguments(two).texts("paths", 0).empty());
+  EXPECT_TRUE(arguments(two).list_or_none("paths").empty());
+  EXPECT_TRUE(arguments(two).texts_or_none("paths").empty());
 }
 
 TEST(PlanArguments, TablesInAListAreArgumentsOfTheirOwn) {

@@ -171,7 +171,8 @@ Dataset build_shard(const PlanStep& step) {
 }
 Dataset build_select(const PlanStep& step) {
   std::vector<int64_t> indices;
-  for (const PlanValue& one : step.args.list("indices", 0)) indices.push_back(step.args.to_integer("indices", one));
+  for (const PlanValue& one : step.args.list_or_none("indices"))
+    indices.push_back(step.args.to_integer("indices", one));
   return step.input() | select(indices);
 }
 Dataset build_sample_weighted(const PlanStep& step) {

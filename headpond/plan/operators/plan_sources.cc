@@ -16,7 +16,7 @@ std::vector<std::string> texts_if_given(const PlanArguments& args, const std::st
 }
 
 // No files are no elements, as for TensorFlow.
-std::vector<std::string> paths_of(const PlanStep& step) { return step.args.texts("paths", 0); }
+std::vector<std::string> paths_of(const PlanStep& step) { return step.args.texts_or_none("paths"); }
 
 uint64_t count(const PlanArguments& args, const std::string& name, std::optional<int64_t> fallback = 0) {
   const int64_t value = args.integer(name, fallback);
