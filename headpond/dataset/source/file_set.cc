@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <new>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -155,6 +157,23 @@ std::vector<std::string> expand_or_throw(const std::string& op, const std::vecto
   std::vector<std::string> paths;
   for (FoundFile& file : expand(op, patterns, false)) paths.push_back(std::move(file.path));
   return paths;
+}
+
+std::vector<std::string> existing_or_throw(const std::string& op, const std::vector<std::string>& patterns) {
+  std::vector<std::string> found;
+  for (const std::string& pattern : patterns) {
+    const bool is_matched = pattern.find_first_of("*?[") != std::string::npos;
+    for (std::string& path : expand_or_throw(op, {pattern})) {
+      std::error_code ignored;  // What keeps a file from being examined, its reader says.
+      if (!is_matched &&
+          std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
+        throw Exception(Error(ErrorKind::NotFound, fmt::format("{}: there is no file {}", op, path)));
+      }
+      found.push_back(std::move(path));
+    }
+  }
+  std::sort(found.begin(), found.end());
+  return found;
 }
 
 std::string first_file_or_throw(const std::string& op, const std::vector<std::string>& patterns) {

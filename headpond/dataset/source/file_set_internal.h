@@ -173,6 +173,8 @@ class FileSet {
 /// The files that `patterns` match (io/file/glob.h). Throws Exception, which names the operator; NotFound if there are
 /// none.
 std::vector<std::string> expand_or_throw(const std::string& op, const std::vector<std::string>& patterns);
+/// The same, sorted; and NotFound for a name without wildcards of which there is no file.
+std::vector<std::string> existing_or_throw(const std::string& op, const std::vector<std::string>& patterns);
 /// The first of the files, if there is one and it can be found; for sources whose fields follow from it.
 std::optional<std::string> first_file(const std::vector<std::string>& patterns);
 /// The same; "" for no patterns; throws Exception, which names the operator, if the patterns match nothing.

@@ -45,7 +45,7 @@ class Contract {
         run_{.seed = options.seed, .epochs = node_.slots() == kEndless ? 1 : options.epochs} {}
 
   std::string violation() {
-    const std::string outside = of_numbers();  // First of all: elsewhere out-of-bounds memory would be read.
+    std::string outside = of_numbers();  // First of all: elsewhere out-of-bounds memory would be read.
     if (!outside.empty()) return outside;
     Sequence first(dataset_, run_);
     const std::string state = first.state();

@@ -461,6 +461,17 @@ std::string describe(const CsvOptions& options) {
   return text;
 }
 
+std::optional<Spec> given_fields(const CsvOptions& options) {
+  if (options.columns.empty()) return std::nullopt;
+  Spec fields;
+  for (const CsvColumn& column : options.columns) {
+    if (!column.dtype) return std::nullopt;
+    fields.push_back({column.name, *column.dtype, {}});
+  }
+  (void)CsvFile::over("", std::span<const std::byte>(), options);
+  return fields;
+}
+
 CsvFile::CsvFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CsvFile::~CsvFile() = default;
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -40,18 +39,6 @@ std::unique_ptr<Rows> open(const std::string& path, const CsvOptions& options,
   return std::make_unique<Rows>(value_or_throw(CsvFile::open(path, options, std::move(known))));
 }
 
-// The fields of all files, if the options say them: then building a dataset looks at no file.
-std::optional<Spec> given_fields(const CsvOptions& options) {
-  if (options.columns.empty()) return std::nullopt;
-  Spec fields;
-  for (const CsvColumn& column : options.columns) {
-    if (!column.dtype) return std::nullopt;
-    fields.push_back({column.name, *column.dtype, {}});
-  }
-  (void)CsvFile::over("", std::span<const std::byte>(), options);  // Throws for options that no file can be read with.
-  return fields;
-}
-
 // Options that decide whether a file can be counted, but change no values.
 std::string limits_label(const CsvOptions& options) {
   return fmt::format(", limits {} {} {}", options.max_row_bytes, options.max_columns, options.max_inflated_bytes);
@@ -60,7 +47,7 @@ std::string limits_label(const CsvOptions& options) {
 }  // namespace
 
 Dataset csv(const Patterns& patterns, const CsvOptions& options) {
-  const std::optional<Spec> given = given_fields(options);
+  const auto given = given_fields(options);  // Then building a dataset looks at no file.
   const auto first =
       std::make_shared<internal::FirstFile>([&options](const std::string& path) { return open(path, options); },
                                             given ? "" : internal::first_file_or_throw("csv", patterns.all()));

@@ -2,10 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <string_view>
-#include <system_error>
-#include <utility>
 
 #include "headpond/base/crc32c.h"
 #include "headpond/dataset/ops/files.h"
@@ -27,24 +24,6 @@ std::string digest_of(const Paths& paths) {
     digest = crc32c_extend(digest, std::as_bytes(std::span(name)));
   }
   return fmt::format("files={}, digest={:08x}", paths.size(), digest);
-}
-
-// Sorted. A name that is no pattern must exist: what a wildcard matches does.
-Paths find_files(const std::vector<std::string>& patterns) {
-  Paths found;
-  for (const std::string& pattern : patterns) {
-    const bool is_matched = pattern.find_first_of("*?[") != std::string::npos;
-    for (std::string& path : internal::expand_or_throw("list_files", {pattern})) {
-      std::error_code ignored;  // What keeps a file from being examined, its reader says.
-      if (!is_matched &&
-          std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
-        throw Exception(Error(ErrorKind::NotFound, fmt::format("list_files: there is no file {}", path)));
-      }
-      found.push_back(std::move(path));
-    }
-  }
-  std::sort(found.begin(), found.end());
-  return found;
 }
 
 class PathsView final : public View {
@@ -92,7 +71,7 @@ class ListFiles final : public Node, public FileReading {
 }  // namespace
 
 Dataset list_files(const Patterns& patterns, const ListFilesOptions& options) {
-  const Lazy<Paths> paths([all = patterns.all()] { return find_files(all); });
+  const Lazy<Paths> paths([all = patterns.all()] { return internal::existing_or_throw("list_files", all); });
   const Dataset files(std::make_shared<ListFiles>(patterns, paths));
   return options.shuffle ? files | shuffle({.name = options.name.empty() ? "list_files" : options.name}) : files;
 }
