@@ -53,13 +53,26 @@ void list(const Node& node, std::set<const Node*>& seen, std::vector<const Node*
   nodes.push_back(&node);
 }
 
+int depth_over(const Node::Facts& facts) {
+  int depth = 1;
+  for (const Node::Ref& input : facts.inputs) depth = std::max(depth, input->depth() + 1);
+  if (depth > kMostInARow) {
+    throw Exception(
+        Error(ErrorKind::InvalidArgument,
+              fmt::format("{}: the dataset would be {} steps deep, and at most {} can be run: give all inputs to one "
+                          "concatenate, zip or mix, and call several functions in one map",
+                          facts.op, depth, kMostInARow)));
+  }
+  return depth;
+}
+
 [[noreturn]] void refuse_node(const Node& node, const char* what) {
   throw Exception(Error(ErrorKind::FailedPrecondition, fmt::format("{}: {}", node.facts().op, what)));
 }
 
 }  // namespace
 
-Node::Node(Facts facts) : facts_(std::move(facts)) {
+Node::Node(Facts facts) : facts_(std::move(facts)), depth_(depth_over(facts_)) {
   const auto& streams = facts_.random_streams;
   for (auto name = streams.begin(); name != streams.end(); ++name) {
     auto count = static_cast<uint32_t>(std::count(streams.begin(), name, *name));

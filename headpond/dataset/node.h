@@ -44,6 +44,10 @@ enum class Role : uint8_t {
 /// `slots` of a dataset without an end.
 inline constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
+/// How many nodes a dataset may have one above the other. Each takes stack, of a run as of what looks at a plan: at
+/// most 4 KiB with ASan and without optimization, 2 KiB else, of the 8 MiB that a thread usually has.
+inline constexpr int kMostInARow = 1024;
+
 /// A run through the elements of a node, in order. One thread at a time.
 class Iterator {
  public:
@@ -120,6 +124,8 @@ class Node {
   const Spec& spec() const { return facts_.spec; }
   Kind kind() const { return facts_.kind; }
   int64_t slots() const { return facts_.slots.get(); }
+  /// Nodes from a source up to this one, where they are most: 1 for a source.
+  int depth() const { return depth_; }
   const Node& input(size_t i = 0) const { return *facts_.inputs[i]; }
   /// Name and arguments, as errors have them: "shuffle(window=5, name=eval)". Looks at no file.
   std::string title() const;
@@ -148,12 +154,14 @@ class Node {
   virtual std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const;
 
  protected:
+  /// Throws Exception(InvalidArgument) iff it would be more than kMostInARow deep.
   explicit Node(Facts facts);
 
  private:
   std::string text(bool with_location, bool with_data) const;
 
   const Facts facts_;
+  const int depth_;
   std::vector<uint32_t> occurrences_;  // One for each random stream.
   bool is_input_iterated_ = false;     // Asked once, as an input may be used several times.
 };

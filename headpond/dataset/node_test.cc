@@ -34,6 +34,33 @@ TEST(Node, NodesOfAPlanAreListedOnceAndInputsFirst) {
   EXPECT_EQ(nodes_of(*stacked.node()).size(), 41U) << "2^40 uses";
 }
 
+TEST(Node, MayBeSoManyStepsDeepThatNoThreadRunsOutOfStack) {
+  const Dataset one = range(1);
+  const std::vector<std::function<Dataset(const Dataset&)>> steps = {
+      [](const Dataset& below) { return below | map([](int64_t x) { return x + 1; }, {.name = "plus_one"}); },
+      [](const Dataset& below) { return below | filter([](int64_t x) { return x >= 0; }, {.name = "natural"}); },
+      [&](const Dataset& below) {
+        return concatenate({below, one});
+      },
+      [](const Dataset& below) { return below | shuffle(3); }, [](const Dataset& below) { return below | cache(); }};
+  for (const auto& step : steps) {
+    Dataset deep = range(3);
+    EXPECT_EQ(deep.node()->depth(), 1);
+    while (deep.node()->depth() < kMostInARow) deep = step(deep);
+    EXPECT_THAT([&] { (void)step(deep); },
+                testing::ThrowsMessage<Exception>(testing::HasSubstr("would be 1025 steps deep, and at most 1024")));
+    EXPECT_EQ(concatenate({one, Dataset(deep.node()->facts().inputs[0]), one}).node()->depth(), kMostInARow)
+        << "the deepest";
+    EXPECT_TRUE(check(deep));
+    EXPECT_FALSE(deep.plan().empty());
+    Sequence sequence(deep);
+    ASSERT_TRUE(sequence.next());
+    auto restored = Sequence::restored(deep, {}, sequence.state());
+    ASSERT_TRUE(restored);
+    EXPECT_TRUE(restored->next());
+  }
+}
+
 TEST(Node, SaysWhatItIsNot) {
   EXPECT_THROW((void)(range(3) | as_stream()).node()->bind({}), Exception);
   class NoFeed final : public Feed {
