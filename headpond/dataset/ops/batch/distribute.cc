@@ -174,6 +174,9 @@ Step distribute_step(int64_t world_size, int64_t rank, const std::optional<Funct
   if (world_size < 1 || rank < 0 || rank >= world_size) {
     refuse(kOp, fmt::format("world_size={}, rank={}: rank must be in [0, world_size)", world_size, rank));
   }
+  if (options.uneven > UnevenBatch::wrap) {
+    refuse(kOp, fmt::format("uneven={} is unknown", static_cast<int>(options.uneven)));
+  }
   if (cost && !options.cost_field.empty()) refuse(kOp, "a cost function and a cost_field: one of them is needed");
   return [=](const Dataset& input) {
     check_rows_of(input.spec());

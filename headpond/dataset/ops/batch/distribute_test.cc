@@ -229,6 +229,7 @@ TEST(Distribute, RefusesWhatItCannotShare) {
   for (const auto& [world, rank] : std::vector<std::pair<int64_t, int64_t>>{{0, 0}, {2, 2}, {2, -1}}) {
     EXPECT_THROW((void)distribute(world, rank), Exception);
   }
+  EXPECT_THROW((void)distribute(2, 0, static_cast<UnevenBatch>(3)), Exception);
   EXPECT_THROW((void)(range(3) | distribute(2, 0)), Exception);
   for (const std::string name : {"none", "text"}) {
     EXPECT_THROW((void)(texts({1}) | batch(2) | distribute(2, 0, {.cost_field = name})), Exception) << name;

@@ -151,6 +151,9 @@ Element checked_substitute(const OnErrorOptions& options, const Spec& spec) {
 }  // namespace
 
 Step on_error(const OnErrorOptions& options) {
+  if (options.policy > OnErrorPolicy::substitute) {
+    refuse("on_error", fmt::format("policy={} is unknown", static_cast<int>(options.policy)));
+  }
   internal::check_limits(options);
   return [options](const Dataset& input) {
     OnErrorOptions checked = options;

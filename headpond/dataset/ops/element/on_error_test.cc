@@ -216,6 +216,8 @@ TEST(OnError, RefusesWrongOptions) {
   EXPECT_THAT(refusal([] { (void)on_error({.max_error_share = 1.5}); }),
               HasSubstr("max_error_share=1.5: must be 0 to 1"));
   EXPECT_THAT(refusal([] { (void)on_error({.max_error_share = std::nan("")}); }), HasSubstr("must be 0 to 1"));
+  EXPECT_THAT(refusal([] { (void)on_error({.policy = static_cast<OnErrorPolicy>(3)}); }),
+              HasSubstr("on_error: policy=3 is unknown"));
   EXPECT_THAT(refusal([] { (void)on_error({.window = 0}); }), HasSubstr("window=0"));
   EXPECT_THAT(refusal([] { (void)on_error({.give_up_after = 0}); }), HasSubstr("give_up_after=0: must be 1 to 1000"));
   EXPECT_THAT(refusal([] { (void)on_error({.max_error_share = 0.5, .window = 3000}); }), HasSubstr("1500 failures"));

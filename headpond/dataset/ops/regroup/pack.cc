@@ -200,6 +200,7 @@ Step pack(int64_t length, const PackOptions& options) {
                             "at least 1 (0: no limit)",
                             options.num_packing_bins, options.max_sequences_per_bin, kMostBins));
   }
+  if (options.fit > PackFit::best_fit) refuse(kOp, fmt::format("fit={} is unknown", static_cast<int>(options.fit)));
   return [=](const Dataset& input) { return packed(input, length, options); };
 }
 

@@ -96,6 +96,7 @@ TEST(Pack, RefusesWhatCannotBe) {
   EXPECT_THROW(pack(5, {.num_packing_bins = 0}), Exception);
   EXPECT_THROW(pack(5, {.num_packing_bins = 4'097}), Exception);
   EXPECT_THROW(pack(5, {.max_sequences_per_bin = -1}), Exception);
+  EXPECT_THROW(pack(5, {.fit = static_cast<PackFit>(2)}), Exception);
   EXPECT_THROW(range(3) | pack(5), Exception);
   EXPECT_EQ((input | pack(5)).node()->facts().role, Role::unbatch);
 }
