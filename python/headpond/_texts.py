@@ -96,7 +96,7 @@ Arguments: `count`.""",
     "shard": """Every num_shards-th element.
 
 Arguments: `num_shards`, `index`.""",
-    "select": """The elements at these positions, in this order.
+    "select": """The elements at these positions, in this order; of `[]` none.
 
 Arguments: `indices`.""",
     "sample_weighted": """`count` elements, drawn by weight.
