@@ -87,8 +87,8 @@ class Reader {
 
  private:
   void declare_common() {
-    common_.option("json FILE", to_.json, "write one JSON object to FILE; without FILE to stdout").is_value_optional =
-        true;
+    common_.option("json FILE", to_.json, "write one JSON object to FILE; without FILE to stdout" + json_rule())
+        .is_value_optional = true;
     common_.option("seed", to_.seed, fmt::format("seed of every random choice (default: {})", verb_.default_seed))
         .is_listed = !verb_.default_seed.empty();
     common_.flag("quiet", to_.quiet, "suppress human-readable output");
@@ -101,6 +101,13 @@ class Reader {
         .choice("probes", to_.probes, {"sampled", "every"},
                 "which tasks show their operators in the timeline; every: costs time")
         .is_listed = !verb_.default_logdir.empty();
+  }
+
+  // Where FILE could be a word of the verb.
+  std::string json_rule() const {
+    if (!verb_.takes_files) return "";
+    return fmt::format("; {}a FILE that does not end in .json is written as --json=FILE",
+                       verb_.takes_one ? "before the other word " : "");
   }
 
   // An environment variable may be meant for other verbs.
@@ -134,6 +141,7 @@ class Reader {
   }
 
   void take_word(const std::string& word) {
+    has_word_ = true;
     if (own_.has_words()) return own_.take_word(word);
     if (!own_.accepts_anything()) refuse_line(fmt::format("unexpected word '{}'", word), verb_.path);
   }
@@ -166,7 +174,9 @@ class Reader {
   // Whether the word after a lone --json is the file to write.
   bool is_file(const std::string& word) const {
     if (word == "-") return true;
-    return !is_option(word) && !word.ends_with(".toml") && (!verb_.takes_files || word.ends_with(".json")) &&
+    if (is_option(word)) return false;
+    if (verb_.takes_one && has_word_) return true;
+    return !word.ends_with(".toml") && (!verb_.takes_files || word.ends_with(".json")) &&
            std::find(names_.begin(), names_.end(), word) == names_.end();
   }
 
@@ -188,6 +198,7 @@ class Reader {
   Flags own_, common_;
   std::set<std::string> given_;
   size_t at_ = 0;
+  bool has_word_ = false;
 };
 
 // The verb that `words` begin with, which are removed.

@@ -26,6 +26,7 @@ struct Verb {
   std::function<void(Flags&)> declare;  ///< Called before run, once.
   std::function<Result<Report>(Session&)> run;
   bool takes_files = false;  ///< Its words are files of any name, which a lone --json must not overwrite.
+  bool takes_one = false;    ///< One word, after which another one can only be the FILE of --json.
   // Which common options change something. All are accepted; the help lists these, --json and --quiet.
   std::string default_seed = {};  ///< Empty: nothing random.
   bool has_progress = false;
@@ -45,7 +46,8 @@ struct Line {
 };
 
 /// `--json` without a value is `--json -`. The next argument is its value unless it is one of `names`, a pipeline file,
-/// or, for a verb that takes files, anything that does not end with .json.
+/// or, for a verb that takes files, anything that does not end with .json; but if the verb takes one word, and that
+/// was given, any name.
 Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
            const std::vector<std::string>& names = {});
 

@@ -40,6 +40,12 @@ struct Program {
               .declare = [this](Flags& flags) { flags.words("names", names, ""); },
               .run = {},
               .takes_files = true},
+             {.path = "open",
+              .what = "opens",
+              .declare = [this](Flags& flags) { flags.words("names", names, ""); },
+              .run = {},
+              .takes_files = true,
+              .takes_one = true},
              {.path = "go", .what = "goes", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNoFolder},
              {.path = "learn", .what = "learns", .declare = [](Flags&) {}, .run = {}, .default_logdir = kNewFolder},
              {.path = "explore",
@@ -118,6 +124,18 @@ TEST(CommandLine, DoesNotOverwriteAFileThatIsToBeLookedAt) {
   EXPECT_THAT(program.names, ElementsAre("a.tfrecord", "b"));
   EXPECT_EQ(program.parse({"look", "a.tfrecord", "--json", "out.json"}).common.json, "out.json");
   EXPECT_EQ(program.parse({"look", "a.tfrecord", "--json=out"}).common.json, "out");
+}
+
+TEST(CommandLine, TakesAnyWordAfterTheOnlyOneForTheJsonFile) {
+  Program program;
+  EXPECT_EQ(program.parse({"open", "folder", "--json", "out"}).common.json, "out");
+  EXPECT_THAT(program.names, ElementsAre("folder"));
+  program.names.clear();
+  EXPECT_EQ(program.parse({"open", "--json", "folder"}).common.json, "-");
+  EXPECT_THAT(program.names, ElementsAre("folder"));
+  EXPECT_EQ(program.parse({"open", "folder", "--json", "--quiet"}).common.json, "-");
+  EXPECT_THAT(program.parse({"open", "--help"}).text, HasSubstr("the other word a FILE that"));
+  EXPECT_THAT(program.parse({"look", "--help"}).text, HasSubstr("--json=FILE"));
 }
 
 TEST(CommandLine, TellsAGivenSeedFromItsDefault) {

@@ -164,7 +164,8 @@ Verb cache_ls_verb() {
           .what = "list the caches on disk in a folder: sizes, elements, last use, what they are made of",
           .declare = [flags](Flags& to) { to.words("DIR", flags->words, "a folder that a pipeline's cache names"); },
           .run = [flags](Session& session) { return list(session, *flags); },
-          .takes_files = true};
+          .takes_files = true,
+          .takes_one = true};
 }
 
 Verb cache_rm_verb() {
