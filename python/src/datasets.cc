@@ -253,6 +253,12 @@ std::pair<Dataset, std::optional<uint64_t>> plan_in(nb::handle named) {
   return {std::move(file.dataset), file.seed};
 }
 
+// deterministic, threads, memory.
+nb::tuple options(const Dataset& dataset) {
+  const DatasetOptions set = options_of(dataset);
+  return nb::make_tuple(set.deterministic, set.threads, set.memory);
+}
+
 constexpr const char* kSpecOfSelf = "def spec(self, /) -> list[tuple[str, str, tuple[int | None, ...]]]";
 
 void add_steps(nb::module_& module) {
@@ -284,6 +290,7 @@ void add_datasets(nb::module_& module) {
       .def("at", element_at, nb::arg("i"), nb::arg("seed"), nb::arg("epoch"))
       .def("get_single_element", single_element, nb::arg("seed"))
       .def("cardinality", cardinality, nb::sig("def cardinality(self, /) -> int | None"))
+      .def("options", options, nb::sig("def options(self) -> tuple[bool | None, int | None, int | None]"))
       .def(
           "part", [](const Dataset& self, int64_t parts, int64_t index) { return self | internal::part(parts, index); },
           nb::arg("parts"), nb::arg("index"))

@@ -34,6 +34,15 @@ def test_len_needs_a_number_that_is_known():
     assert hp.range(10).filter("x > 3").cardinality() is None
 
 
+def test_options_are_those_that_with_options_set():
+    assert hp.range(3).options() == {}
+    hinted = hp.range(3).with_options(threads=0, deterministic=False).batch(2)
+    assert hinted.options() == {"threads": 0, "deterministic": False}
+    assert hinted.with_options(memory=1 << 30, threads=2).options() == {"deterministic": False, "threads": 2, "memory": 1 << 30}
+    with pytest.raises(hp.InvalidArgumentError, match="threads"):
+        hp.zip(hp.range(3).with_options(threads=1), hp.range(3).with_options(threads=2)).options()
+
+
 def test_operators_have_the_arguments_of_pipeline_files_by_position_and_by_name():
     assert values(hp.range(10).skip(2).take(count=3)) == [2, 3, 4]
     assert values(hp.range(10).batch(4, drop_remainder=True)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
