@@ -43,6 +43,19 @@ def test_options_are_those_that_with_options_set():
         hp.zip(hp.range(3).with_options(threads=1), hp.range(3).with_options(threads=2)).options()
 
 
+def test_a_dataset_is_refused_before_it_is_too_deep_to_run():
+    deep = one = hp.range(2)
+    with pytest.raises(hp.InvalidArgumentError, match="1025 steps deep.*give all inputs to one concatenate"):
+        for _ in range(5000):
+            deep = deep.concatenate(one)
+    for threads in (0, 2):
+        assert sum(1 for _ in hp.Loader(deep, threads=threads)) == 2 * 1024
+
+
+def test_no_names_of_files_are_no_elements():
+    assert values(hp.tfrecord([])) == []
+
+
 def test_operators_have_the_arguments_of_pipeline_files_by_position_and_by_name():
     assert values(hp.range(10).skip(2).take(count=3)) == [2, 3, 4]
     assert values(hp.range(10).batch(4, drop_remainder=True)) == [[0, 1, 2, 3], [4, 5, 6, 7]]
