@@ -126,8 +126,8 @@ std::optional<Evidence> is_busy(const Question& q) {
   return Evidence{"share of the time in which its one thread works", serial_share(q), kBusy};
 }
 
-// It has room and memory for more, and nothing takes longer: what is left of the time goes into handing over, or into
-// the stage that takes its elements.
+// The stage has room and memory for more elements, and no other stage is slower. Its thread spends the rest of the time
+// on passing elements on, or in the stage that takes them.
 std::optional<Evidence> is_mostly_busy(const Question& q) {
   constexpr double kBusy = 0.6, kIdle = 0.15;
   if (q.limiting == nullptr || serial_share(q) <= kBusy) return std::nullopt;
