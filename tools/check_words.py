@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Words that no committed file holds: folders of one machine, marks of unfinished work, tests switched off without a reason.
+"""Words that no committed file holds: folders of one machine, marks of unfinished work, tests switched off without a reason; and
+what g++ refuses in a test, while the tests of each check are compiled by clang: an assertion after an `if` without braces.
 
 The words are written in two halves, so that this file does not hold them either.
 """
@@ -12,6 +13,7 @@ RULES = [
     ("a folder of one machine", r"(?<![\w.}])/(?:" + "|".join(["wo" "rk", "ro" "ot", "ho" "me", "Use" "rs"]) + r")/"),
     ("a mark of unfinished work", r"\b(?:" + "|".join(["TO" "DO", "FIX" "ME", "XX" "X", "HA" "CK"]) + r")\b"),
     ("a test that is switched off", r"\bDISABLED" r"_\w"),
+    ("an assertion after an if without braces", r"^\s*(?:\} )?(?:else )?if \(.*\) (?:EXPECT|ASSERT)_(?!FAILS|OK)"),
     ("a conflict mark", r"^(?:<" r"<<<<<<|>" r">>>>>>) "),
 ]
 PATTERNS = [(what, re.compile(pattern)) for what, pattern in RULES]
@@ -34,6 +36,8 @@ CASES = [
     ("a mark", {"a.cc": "// TO" "DO: later\n"}, "a mark of unfinished work"),
     ("a mark with a name", {"a.py": "# FIX" "ME(me)\n"}, "a mark of unfinished work"),
     ("a disabled test", {"a_test.cc": "TEST(Gate, DISABLED" "_Opens) {}\n"}, "switched off"),
+    ("an assertion in braces", {"a_test.cc": "  if (is_open) {\n    EXPECT_EQ(left, 0);\n  }\n"}, None),
+    ("an assertion without", {"a_test.cc": "  if (is_open) EXPECT" "_EQ(left, 0);\n"}, "a_test.cc:1: an assertion after an if"),
     ("a conflict", {"a.cc": "<<<" "<<<< HEAD\n"}, "a conflict mark"),
 ]
 
