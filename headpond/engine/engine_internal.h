@@ -45,6 +45,9 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
       HEADPOND_REQUIRES(engine_state) override;
   bool has_workers() const HEADPOND_REQUIRES(engine_state) override { return executor_.has_workers(); }
   bool has_io_threads() const HEADPOND_REQUIRES(engine_state) override { return executor_.io_threads() > 0; }
+  bool waits_for_locks(const char* stage) const HEADPOND_REQUIRES(engine_state) override {
+    return executor_.are_often_locked(stage);
+  }
 
   // ---- By the program's thread.
   /// Its nodes live as long as threads do, too.

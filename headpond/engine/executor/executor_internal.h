@@ -84,6 +84,10 @@ class Executor {
   ThreadTimes compute_times() const HEADPOND_REQUIRES(engine_state) { return times_of(workers_); }
   ThreadTimes io_times() const HEADPOND_REQUIRES(engine_state) { return times_of(io_workers_); }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return watch_.seen_in_waits(); }
+  /// See ThreadWatch.
+  bool are_often_locked(const char* stage) const HEADPOND_REQUIRES(engine_state) {
+    return watch_.are_often_locked(stage);
+  }
   /// What the threads do now, and the program's in next(): "thread headpond/0: map does not return: map(slow,
   /// version=0), at map(slow, version=0), element 30".
   std::string operators_in_progress() const HEADPOND_REQUIRES(engine_state);

@@ -211,6 +211,16 @@ bool ReorderBuffer::is_long(bool waits, double ns) {
   return waits || ns > 2 * CostModel::kTaskNs || costs_.take_surprise();
 }
 
+// Who has just had a lock often gets it again before those whom it woke, so that rows of later items would be made for
+// ever while those of the next one wait. Then no more are begun until that one is ready. Functions that wait for each
+// other may need more of them to return: so they are begun after all if none returns.
+bool ReorderBuffer::later_rows_win() const {
+  if (!rows_only_wait() || any_order_ || items_.empty()) return false;
+  const WorkItem& next = *items_.front();
+  if (next.ready || next.claimed < next.size || ready_ * next.size < making_) return false;
+  return now_ns() - rows_ended_ns_ < ConcurrencyLimit::kUntilOneMoreNs && host_.waits_for_locks(trace_.name());
+}
+
 bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
   return !closed_ && (find_unclaimed(role, needed_now) != nullptr || may_open(role, needed_now));
 }
@@ -232,6 +242,7 @@ const std::shared_ptr<WorkItem>* ReorderBuffer::find_unclaimed(ThreadRole role, 
   if (unclaimed_rows_ == 0 || !is_for(role, costs_.rows_wait())) return nullptr;
   if (costs_.rows_wait_and_lock() && host_.locking.is_reached()) return nullptr;
   if (rows_only_wait() && !account_.may_wait_at_once()) return nullptr;
+  if (later_rows_win()) return nullptr;
   // A worker takes what is dear: it has a processor of its own, and the program may be about to get its batch.
   if (role == ThreadRole::helper && host_.has_workers() && costs_.row_ns() > CostModel::kTaskNs) return nullptr;
   for (const std::shared_ptr<WorkItem>& item : items_) {
@@ -297,6 +308,7 @@ Room ReorderBuffer::room() const {
   if (items_.empty()) return bytes < 0 ? Room::yes : if_it_fits();
   if (items_.front()->broken && !any_order_) return Room::ahead_enough;
   if (makes_one_ahead()) return Room::no_memory;
+  if (later_rows_win()) return Room::ahead_enough;
   const auto ahead = static_cast<int64_t>(items_.size());
   if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return Room::ahead_enough;
   if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return Room::ahead_enough;

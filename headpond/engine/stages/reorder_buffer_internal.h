@@ -88,6 +88,7 @@ class ReorderBuffer : public ItemMaker {
   bool rows_only_wait() const HEADPOND_REQUIRES(engine_state) {
     return costs_.rows_wait() && !costs_.rows_wait_and_lock();
   }
+  bool later_rows_win() const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) HEADPOND_REQUIRES(engine_state);
   const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
       HEADPOND_REQUIRES(engine_state);
@@ -128,7 +129,8 @@ class ReorderBuffer : public ItemMaker {
 
   std::deque<std::shared_ptr<WorkItem>> items_ HEADPOND_GUARDED_BY(engine_state);
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
-  int making_ HEADPOND_GUARDED_BY(engine_state) = 0;  // Threads that make rows.
+  int making_ HEADPOND_GUARDED_BY(engine_state) = 0;             // Threads that make rows.
+  int64_t rows_ended_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;  // When a task ended that made rows.
   bool opening_ HEADPOND_GUARDED_BY(engine_state) = false, ended_ HEADPOND_GUARDED_BY(engine_state) = false;
   bool closed_ HEADPOND_GUARDED_BY(engine_state) = false;
   // Consumer::progress() when there was nothing to open an item with.

@@ -32,6 +32,8 @@ class PlainHost final : public StageHost {
   void closed(const WorkSource&, const Node&, const CostModel&) override { ++closed_count; }
   bool has_workers() const override { return true; }
   bool has_io_threads() const override { return false; }
+  bool waits_for_locks(const char*) const override { return threads_are_locked; }
+  bool threads_are_locked = false;
   int closed_count = 0;
   int wakes = 0;
 };

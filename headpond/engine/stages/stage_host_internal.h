@@ -96,6 +96,8 @@ class StageHost : public Feed {
       HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_workers() const HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_io_threads() const HEADPOND_REQUIRES(engine_state) = 0;
+  /// While the program waited, threads in tasks of the stage with this name were often seen blocked in a lock.
+  virtual bool waits_for_locks(const char* stage) const HEADPOND_REQUIRES(engine_state) = 0;
 
  protected:
   using StageKey = std::pair<const Node*, const char*>;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr int64_t kBetweenClockLooksNs = 200'000'000;
 constexpr size_t kMostLookedAt = 16;
+constexpr int64_t kEnoughSeen = 16;
 constexpr size_t kMostOperators = 1024;  // Functions make others, any number of them.
 
 }  // namespace
@@ -44,6 +45,12 @@ std::optional<double> ThreadWatch::look_at_others(int64_t now) {
   if (std::exchange(last_thread_, thread) != thread) return std::nullopt;  // Each thread has a clock of its own.
   const int64_t others_ns = (after.process_ns - before.process_ns) - (after.own_ns - before.own_ns);
   return static_cast<double>(others_ns) / static_cast<double>(after.at_ns - before.at_ns);
+}
+
+bool ThreadWatch::are_often_locked(const char* stage) const {
+  const auto found = seen_.doing.find(stage);
+  return found != seen_.doing.end() && found->second.all() >= kEnoughSeen &&
+         3 * found->second.locked > found->second.all();
 }
 
 void ThreadWatch::look_at_threads() try {

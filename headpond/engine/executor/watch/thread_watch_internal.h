@@ -46,7 +46,7 @@ class ThreadWatch {
 
   /// The program's thread sleeps until `ready` is notified and `waits()`, which is called under the lock, is false. The
   /// watch looks at the threads meanwhile if that takes so long that a look costs nothing beside it, and the last look
-  /// is a while ago. Each second of the wait it calls `goes_on()`, under the lock.
+  /// is a while ago. Each quarter of a second of the wait it looks again, and calls `goes_on()`, under the lock.
   template <class Waits, class GoesOn>
   void wait(CondVar& ready, const Waits& waits, const GoesOn& goes_on) HEADPOND_REQUIRES(engine_state) {
     if (is_long(ready, waits)) {
@@ -58,6 +58,9 @@ class ThreadWatch {
     sleep(ready, waits, goes_on);
   }
   const SeenInWaits& seen_in_waits() const HEADPOND_REQUIRES(engine_state) { return seen_; }
+  /// More than a third of the threads that were seen in tasks of `stage` were blocked in a lock; false before enough
+  /// were.
+  bool are_often_locked(const char* stage) const HEADPOND_REQUIRES(engine_state);
 
   /// By the thread that calls next(), at about `now`: how many processors the process's threads but this one and the
   /// watched ones have kept busy since the last look; clocks differ, so it may be a little below 0. None: the last look
@@ -68,8 +71,10 @@ class ThreadWatch {
   template <class Waits, class GoesOn>
   void sleep(CondVar& ready, const Waits& waits, const GoesOn& goes_on) HEADPOND_REQUIRES(engine_state) {
     while (waits()) {
-      const auto second = std::chrono::steady_clock::now() + std::chrono::seconds(1);
-      if (!lock_.wait_until(ready, second)) goes_on();
+      const auto next_look = std::chrono::steady_clock::now() + kLongWait;
+      if (lock_.wait_until(ready, next_look)) continue;
+      if (kCounts) look_at_threads();
+      goes_on();
     }
   }
   struct Clocks {
@@ -92,7 +97,7 @@ class ThreadWatch {
   void add_wait(const Clocks& before) HEADPOND_REQUIRES(engine_state);
   void look_at_threads() HEADPOND_REQUIRES(engine_state);
 
-  static constexpr std::chrono::milliseconds kShortWait{2};
+  static constexpr std::chrono::milliseconds kShortWait{2}, kLongWait{250};
   static constexpr int64_t kBetweenLooksNs = 20'000'000;
 
   EngineLock& lock_;
