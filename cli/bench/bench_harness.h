@@ -61,7 +61,7 @@ struct Spread {
 
 struct BenchResult {
   std::vector<BenchRound> rounds;
-  std::optional<bool> digest_equal;               ///< Outputs of all systems agree; empty: nothing to compare.
+  std::optional<bool> digest_equal = {};          ///< Outputs of all systems agree; empty: nothing to compare.
   std::optional<double> consume_ns_per_kib = {};  ///< Reading alone, of memory that is in the cache.
   double pss_peak_mib = 0;                        ///< Of this process.
   double wall_s = 0;
