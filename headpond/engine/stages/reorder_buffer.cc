@@ -308,13 +308,19 @@ Room ReorderBuffer::room() const {
   if (items_.empty()) return bytes < 0 ? Room::yes : if_it_fits();
   if (items_.front()->broken && !any_order_) return Room::ahead_enough;
   if (makes_one_ahead()) return Room::no_memory;
-  if (later_rows_win()) return Room::ahead_enough;
+  if (waits_for_threads()) return Room::ahead_enough;
   const auto ahead = static_cast<int64_t>(items_.size());
   if (ahead >= target() || (any_order_ && given_early_ + ahead >= kMostGivenEarly)) return Room::ahead_enough;
   if (ceiling >= 0 && ahead_ + elements_to_open() > ceiling) return Room::ahead_enough;
   // Size unknown: at most double the number of items, so that a wrong guess stays cheap.
   if (bytes < 0 || (element_bytes_ < 0 && ahead > costs_.completed())) return Room::ahead_enough;
   return if_it_fits();
+}
+
+// All threads that may wait do, or no more are let in: what is opened then only takes memory, and as an item's latency
+// begins when it is opened, ever more would seem to be needed.
+bool ReorderBuffer::waits_for_threads() const {
+  return costs_.rows_wait() && unclaimed_rows_ >= std::max<int64_t>(making_, items_.front()->size);
 }
 
 int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {

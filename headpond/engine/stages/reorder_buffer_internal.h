@@ -96,6 +96,7 @@ class ReorderBuffer : public ItemMaker {
   bool may_open(ThreadRole role, bool needed_now) const HEADPOND_REQUIRES(engine_state);
   void claim_open(Task& task) HEADPOND_REQUIRES(engine_state);
   Room room() const HEADPOND_REQUIRES(engine_state);
+  bool waits_for_threads() const HEADPOND_REQUIRES(engine_state);
   int64_t needed_ahead() const HEADPOND_REQUIRES(engine_state);
   bool makes_one_ahead() const HEADPOND_REQUIRES(engine_state);
   int64_t elements_to_open() const HEADPOND_REQUIRES(engine_state);

@@ -71,6 +71,17 @@ TEST(ReorderBuffer, IsNeverDeeperThanItsCeiling) {
   }
 }
 
+TEST(ReorderBuffer, OpensNoMoreThanThreadsThatWaitCanBegin) {
+  Loader loader(range(1 << 30) | sleeps(1, false) | batch(4), {.threads = 2, .io_threads = 4});
+  int64_t most = 0;
+  for (int i = 0; i < 600; ++i) {
+    take_batches(loader, 1, 0);
+    if (top(loader).blocking) most = std::max(most, top(loader).ahead);
+  }
+  EXPECT_GT(most, 0) << "control: threads wait";
+  EXPECT_LE(most, 16) << "four begun, and as many rows";
+}
+
 TEST(ReorderBuffer, CountsWhatItIsAheadInElementsAlsoWhenTheyGetDear) {
   constexpr int64_t kCeiling = 40, kCheap = 160, kTaken = 140;
   const auto made = std::make_shared<std::atomic<int64_t>>(0);

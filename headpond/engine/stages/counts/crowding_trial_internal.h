@@ -41,7 +41,7 @@ class CrowdingTrial {
   }
 
  private:
-  static constexpr int64_t kPart = 4, kBefore = 2, kCalls = 6;  // Crowding compares what two calls of each take.
+  static constexpr int64_t kPart = 4, kBefore = 2, kCalls = 4;  // Crowding compares what two calls of each take.
 
   int64_t limit_ = 0;  // 0: there is no trial.
   int64_t left_ = 0, until_ns_ = 0;
