@@ -13,7 +13,8 @@ namespace {
 
 int64_t number_itself(int64_t x) { return x; }
 
-// A stage of rows that wait, of which `begun` have begun, each an item, and all but the first `unmade` are made.
+// A stage of rows that wait, each an item. `begun` have begun, all but the first `unmade` are made, and one more is
+// open.
 struct Waiting {
   Waiting(int begun, int unmade, bool are_locked) {
     host.threads_are_locked = are_locked;
@@ -23,12 +24,15 @@ struct Waiting {
     for (int i = 0; i < begun; ++i) tasks.push_back(buffer->begin());
     for (int i = unmade; i < begun; ++i) (void)buffer->run(tasks[static_cast<size_t>(i)], context);
     left.assign(tasks.begin(), tasks.begin() + unmade);
+    (void)buffer->open_item();
   }
   ~Waiting() { buffer->close(); }
 
   bool begins_more() {
     const Locked locked(host.lock);
-    return buffer->has_work(ThreadRole::worker, false);
+    Task task;
+    EXPECT_EQ(buffer->claim(ThreadRole::worker, false, task), task.item != nullptr) << "no more is opened";
+    return task.item != nullptr;
   }
   void make_first() {
     Context context;

@@ -51,8 +51,8 @@ class ByHand final : public ReorderBuffer {
  public:
   ByHand(StageHost& host, const Dataset& dataset) : ReorderBuffer(host, stage_of(*dataset.node())) {}
 
-  /// Opens an item of one row and claims that.
-  Task begin() HEADPOND_REQUIRES(engine_state) {
+  /// Opens an item of one row.
+  std::shared_ptr<WorkItem> open_item() HEADPOND_REQUIRES(engine_state) {
     Task task;
     EXPECT_TRUE(has_work(ThreadRole::worker, false));
     EXPECT_TRUE(claim(ThreadRole::worker, false, task));
@@ -61,6 +61,12 @@ class ByHand final : public ReorderBuffer {
     item->size = item->elements = 1;
     item->number = opened_by_test_++;
     item_opened(task, item, Got::value, {.ended_ns = kBegunNs + 1, .elapsed_ns = 1}, host_.consumer.progress());
+    return item;
+  }
+  /// Opens one and claims its row.
+  Task begin() HEADPOND_REQUIRES(engine_state) {
+    Task task;
+    const auto item = open_item();
     EXPECT_TRUE(claim(ThreadRole::worker, false, task));
     EXPECT_EQ(task.item, item);
     return task;

@@ -32,6 +32,8 @@ class Crowding {
     if (++now_.calls < std::max(kLeastOfPoint, 2 * inside)) return;
     add_point(std::exchange(now_, {}));
   }
+  /// The last few calls are not compared, as their number changes.
+  void drop_last() { now_ = {}; }
   /// The last task that ran has ended, and is none of those that are compared.
   void none_left(int64_t ended_ns) {
     until_ns_ = std::max(ended_ns, until_ns_);

@@ -33,6 +33,8 @@ class CrowdingTrial {
     calls_ = 0;
     return true;
   }
+  /// Calls that ran when the trial began still end, so their number changes all the time.
+  bool is_beginning() const { return limit_ > 0 && left_ >= kCalls * limit_; }
   void begin(int64_t inside, int64_t now_ns) {
     is_over_ = true;
     limit_ = inside / kPart;
@@ -41,7 +43,7 @@ class CrowdingTrial {
   }
 
  private:
-  static constexpr int64_t kPart = 4, kBefore = 2, kCalls = 4;  // Crowding compares what two calls of each take.
+  static constexpr int64_t kPart = 4, kBefore = 2, kCalls = 4;  // Crowding needs two points, of two calls of each.
 
   int64_t limit_ = 0;  // 0: there is no trial.
   int64_t left_ = 0, until_ns_ = 0;

@@ -63,6 +63,7 @@ class StageAccount {
       counters_.crowding.add(run.ended_ns - run.elapsed_ns, run.ended_ns, inside_, task.count);
       if (may_try && counters_.trial.call_ended(inside_, run.ended_ns) && is_trial_due())
         counters_.trial.begin(inside_, run.ended_ns);
+      if (counters_.trial.is_beginning()) counters_.crowding.drop_last();
     } else if (inside_ == 1) {
       counters_.crowding.none_left(run.ended_ns);
     }
