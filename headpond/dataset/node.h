@@ -63,6 +63,17 @@ class Feed {
  public:
   virtual ~Feed() = default;
   virtual std::unique_ptr<Iterator> open(const Node& input, const Binding& binding) = 0;
+  /// The same of a dataset that a function made, which may be dropped while the run goes on: what works ahead holds it.
+  virtual std::unique_ptr<Iterator> open_made(const std::shared_ptr<const Node>& input, const Binding& binding) {
+    return open(*input, binding);
+  }
+  /// Calls `make` and lets `visitor` restore the iterator. What it opens begins to work only after that.
+  virtual std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
+                                             StateVisitor& visitor) {
+    auto iterator = make();
+    iterator->visit_state(visitor);
+    return iterator;
+  }
   /// Announces what will be opened next, after the end of what is open: the feed may begin it ahead.
   virtual void expect(const Node& /*input*/, const Binding& /*binding*/) {}
 };

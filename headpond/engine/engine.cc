@@ -30,6 +30,30 @@ class BufferIterator final : public Iterator {
   const std::shared_ptr<ReorderBuffer> buffer_;
 };
 
+// Of a dataset that a function made: what it opens later holds that, too.
+class MadeIterator final : public Iterator {
+ public:
+  MadeIterator(const void* engine, Node::Ref made, std::unique_ptr<Iterator> iterator)
+      : engine_(engine), made_(std::move(made)), iterator_(std::move(iterator)) {}
+  Got next(Context& context, Element& out) override {
+    const OpeningScope scope = opening();
+    return iterator_->next(context, out);
+  }
+  void visit_state(StateVisitor& visitor) override {
+    const OpeningScope scope = opening();
+    iterator_->visit_state(visitor);
+  }
+
+ private:
+  OpeningScope opening() const {
+    return {engine_, OpeningScope::parent_in(engine_), OpeningScope::prefetch_in(engine_), made_};
+  }
+
+  const void* const engine_;
+  const Node::Ref made_;
+  const std::unique_ptr<Iterator> iterator_;
+};
+
 }  // namespace
 
 std::shared_ptr<Engine> Engine::make(const Dataset& dataset, const LoaderOptions& options) {
@@ -80,7 +104,13 @@ std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding)
   return std::make_unique<BufferIterator>(std::move(buffer));
 }
 
+std::unique_ptr<Iterator> Engine::open_made(const Node::Ref& made, const Binding& binding) {
+  const OpeningScope scope(key(), OpeningScope::parent_in(key()), OpeningScope::prefetch_in(key()), made);
+  return std::make_unique<MadeIterator>(key(), made, open(*made, binding));
+}
+
 void Engine::add(const std::shared_ptr<WorkSource>& source) {
+  source->made = OpeningScope::made_in(key());
   const Locked locked(lock);
   source->epoch = epoch_here();
   if (PausingScope* const pausing = PausingScope::in(key())) {
@@ -127,7 +157,7 @@ CostModel Engine::costs_of(const Node& node) {
 
 void Engine::closed(const WorkSource& source, const Node& node, const CostModel& costs) {
   try {
-    costs_[&node] = costs;
+    if (source.made == nullptr) costs_[&node] = costs;
   } catch (const std::bad_alloc&) {  // They are measured again.
     costs_.erase(&node);
   }
@@ -143,7 +173,8 @@ uint64_t Engine::epoch_here() const {
 }
 
 void Engine::expect(const Node& node, const Binding& binding) {
-  Prefetcher::Dropped dropped;  // Destroyed after the lock is given up.
+  if (OpeningScope::made_in(key()) != nullptr) return;  // It may be gone before it is opened.
+  Prefetcher::Dropped dropped;                          // Destroyed after the lock is given up.
   const Locked locked(lock);
   dropped = prefetcher_.expect(epoch_here(), node, binding);
   wake();

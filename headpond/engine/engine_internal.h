@@ -34,6 +34,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   // ---- Feed and StageHost: by any thread that opens an input.
   /// `node` run by the engine. Threads begin with it at once.
   std::unique_ptr<Iterator> open(const Node& node, const Binding& binding) override;
+  std::unique_ptr<Iterator> open_made(const Node::Ref& made, const Binding& binding) override;
   void expect(const Node& node, const Binding& binding) override;
   std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                      StateVisitor& visitor) override;

@@ -54,7 +54,8 @@ Step flat_map(F function, const FlatMapOptions& options = {}) {
 
 /// The elements of `cycle_length` datasets in turn, in the order of tf.data: each dataset gives `block_length`
 /// elements, or those that it has left; one that has ended makes room for the next one, which begins when the turn
-/// comes there again. With filters in the datasets it is a stream.
+/// comes there again. With filters in the datasets it is a stream: then a Loader makes elements of up to 64 open
+/// datasets ahead, at once, where an element takes 50 us or more.
 template <class F>
 Step interleave(F function, const InterleaveOptions& options = {}) {
   return internal::interleave_step(internal::make_nested_function(std::move(function)), options);

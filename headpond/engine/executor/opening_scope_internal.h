@@ -12,11 +12,15 @@
 namespace headpond::internal {
 
 /// While this lives, sources that the thread opens in `engine` become children of `parent` and inherit its priority, or
-/// belong to `prefetch`.
+/// belong to `prefetch`. If `made` is given, they hold it: a dataset that a function made, of which their nodes are.
 class OpeningScope {
  public:
-  OpeningScope(const void* engine, const WorkSource* parent, Prefetch* prefetch)
-      : engine_(engine), parent_(parent), prefetch_(prefetch), outer_(std::exchange(innermost(), this)) {}
+  OpeningScope(const void* engine, const WorkSource* parent, Prefetch* prefetch, Node::Ref made = nullptr)
+      : engine_(engine),
+        parent_(parent),
+        prefetch_(prefetch),
+        made_(std::move(made)),
+        outer_(std::exchange(innermost(), this)) {}
   ~OpeningScope() { innermost() = outer_; }
   OpeningScope(const OpeningScope&) = delete;
   OpeningScope& operator=(const OpeningScope&) = delete;
@@ -24,6 +28,12 @@ class OpeningScope {
   /// Null: none.
   static const WorkSource* parent_in(const void* engine) { return is_in(engine) ? innermost()->parent_ : nullptr; }
   static Prefetch* prefetch_in(const void* engine) { return is_in(engine) ? innermost()->prefetch_ : nullptr; }
+  /// Null: what is opened is of the plan.
+  static Node::Ref made_in(const void* engine) {
+    if (!is_in(engine)) return nullptr;
+    const OpeningScope& here = *innermost();
+    return here.made_ || here.parent_ == nullptr ? here.made_ : here.parent_->made;
+  }
 
  private:
   // A program may run one engine within a task of another one.
@@ -35,6 +45,7 @@ class OpeningScope {
   const void* const engine_;
   const WorkSource* const parent_;
   Prefetch* const prefetch_;
+  const Node::Ref made_;
   const OpeningScope* const outer_;
 };
 

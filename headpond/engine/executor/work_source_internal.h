@@ -65,6 +65,8 @@ class WorkSource : public std::enable_shared_from_this<WorkSource> {
   /// The operator and the element that a thread is at: "map(slow), element 30"; "": not known.
   virtual std::string place_of(const ElementHere& /*here*/) const { return {}; }
 
+  /// The dataset of which its node is, if a function made that: others may drop it. Constant once threads have this.
+  Node::Ref made = nullptr;
   /// Nobody has asked for its elements yet: it runs when nothing else can.
   bool is_prefetched HEADPOND_GUARDED_BY(engine_state) = false;
   /// Not restored yet, so it must not run.

@@ -22,9 +22,6 @@ class PlainHost final : public StageHost {
     return numbers;
   }
   std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return nullptr; }
-  std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>&, StateVisitor&) override {
-    return nullptr;
-  }
   bool is_root(const Node&) const override { return true; }
   CostModel costs_of(const Node&) override { return {}; }
   void wake() override { ++wakes; }

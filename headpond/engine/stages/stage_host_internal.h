@@ -79,9 +79,6 @@ class StageHost : public Feed {
   void count_defects(Context& context) {
     if (const int64_t met = std::exchange(context.scratch().defects.count, 0); met > 0) defects += met;
   }
-  /// Calls `make` and lets `visitor` restore the iterator. What it opens begins to work only after that.
-  virtual std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
-                                             StateVisitor& visitor) = 0;
   /// True iff the program takes the elements of `node` itself.
   virtual bool is_root(const Node& node) const = 0;
   /// What earlier buffers of `node` measured.

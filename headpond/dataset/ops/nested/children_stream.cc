@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
+#include "headpond/base/clock.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/nested/children_internal.h"
+#include "headpond/dataset/ops/nested/element_time.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
@@ -17,6 +19,20 @@ struct Slot {
   std::string state;   // The dataset's, while it is not opened again after a restore.
   Child child;
   std::unique_ptr<Iterator> elements;  // Null: to be opened again.
+  bool is_ahead = false;               // They are made ahead.
+};
+
+// Opens the dataset `made`, and nothing else.
+class MadeFeed final : public Feed {
+ public:
+  MadeFeed(Feed& feed, const Node::Ref& made) : feed_(feed), made_(made) {}
+  std::unique_ptr<Iterator> open(const Node&, const Binding& binding) override {
+    return feed_.open_made(made_, binding);
+  }
+
+ private:
+  Feed& feed_;
+  const Node::Ref& made_;
 };
 
 class ChildrenIterator final : public Iterator {
@@ -24,6 +40,7 @@ class ChildrenIterator final : public Iterator {
   ChildrenIterator(const Children& children, const Binding& binding, Feed& feed)
       : children_(children),
         binding_(binding),
+        feed_(feed),
         input_(open_resumable(feed, children.input(), binding)),
         holes_(children.input()) {}
 
@@ -95,20 +112,37 @@ class ChildrenIterator final : public Iterator {
     slot.parent = parent_;
     return opens(slot, parent, context) ? Got::end : fail_for(slot.child.outer, context, out, std::move(context.error));
   }
-  bool opens(Slot& slot, const Element& parent, Context& context) {
+  // `state`: where to go on; null: at the first element.
+  bool opens(Slot& slot, const Element& parent, Context& context, const std::string* state = nullptr) {
     slot.child = children_.make(parent);
     if (slot.child.error) {
       context.fail(slot.child.error);
       return false;
     }
+    const bool is_ahead = time_.is_dear() && ahead_ < kMostAhead;
+    const Node::Ref node = slot.child.dataset->node();
+    const auto open = [&] {
+      MadeFeed made(feed_, node);
+      return open_resumable(is_ahead ? static_cast<Feed&>(made) : one_by_one_, *node,
+                            Children::binding_of(slot.child, binding_));
+    };
     try {
-      slot.elements = open_resumable(feed_, *slot.child.dataset->node(), Children::binding_of(slot.child, binding_));
+      slot.elements = state == nullptr ? open() : restored(open, *state);
     } catch (...) {
       context.fail(current_exception_error());
       return false;
     }
     slot.phase = Phase::open;
+    slot.is_ahead = is_ahead;
+    ahead_ += is_ahead ? 1 : 0;
     return true;
+  }
+  template <class Open>
+  std::unique_ptr<Iterator> restored(const Open& open, const std::string& state) {
+    StateVisitor position = StateVisitor::restoring(state);
+    auto elements = feed_.restored(open, position);
+    if (Error error = position_error(position)) throw Exception(error);
+    return elements;
   }
   // end: the dataset has ended, and the turn passes.
   Got element_of(Slot& slot, Context& context, Element& out) {
@@ -118,11 +152,14 @@ class ChildrenIterator final : public Iterator {
     }
     out.key = 0;
     const size_t known = context.failed.size();
+    const int64_t began = slot.phase == Phase::open && !slot.is_ahead && time_.is_due() ? now_ns() : 0;
     const Got got = slot.phase == Phase::spent ? Got::end : slot.elements->next(context, out);
+    if (began > 0) time_.add(now_ns() - began);
     if (slot.phase == Phase::open) tell_outer(slot.child.outer, *slot.child.dataset->node(), known, context);
     if (got == Got::error) context.error = located(context.error, *slot.child.dataset->node(), out.provenance);
     if (got == Got::value || got == Got::error) out.key = mix(slot.child.outer.key, out.key);
     if (got != Got::end) return got;
+    ahead_ -= slot.is_ahead ? 1 : 0;
     slot = Slot();
     --open_;
     pass_turn();
@@ -131,7 +168,7 @@ class ChildrenIterator final : public Iterator {
   // After a restore: reads the dataset's element again, and goes on where it was.
   bool opens_again(Slot& slot, Context& context) {
     try {
-      const auto input = open_resumable(feed_, children_.input(), binding_);
+      const auto input = open_resumable(one_by_one_, children_.input(), binding_);
       StateVisitor before = StateVisitor::restoring(slot.parent);
       input->visit_state(before);
       if (Error error = position_error(before)) throw Exception(error);
@@ -142,21 +179,21 @@ class ChildrenIterator final : public Iterator {
       context.failed.resize(known);
       if (got == Got::error) return false;
       if (got == Got::end) throw Exception(Error(ErrorKind::FailedPrecondition, "the input has become shorter"));
-      if (!opens(slot, parent, context)) return false;
-      StateVisitor position = StateVisitor::restoring(slot.state);
-      slot.elements->visit_state(position);
-      if (Error error = position_error(position)) throw Exception(error);
-      return true;
+      return opens(slot, parent, context, &slot.state);
     } catch (...) {
-      slot.elements.reset();
       context.fail(current_exception_error());
       return false;
     }
   }
 
+  static constexpr int kMostAhead = 64;
+
   const Children& children_;
   const Binding binding_;
-  SequentialFeed feed_;  // Opens the datasets, which are dropped while the run goes on.
+  Feed& feed_;
+  SequentialFeed one_by_one_;
+  ElementTime time_;
+  int ahead_ = 0;  // Slots whose elements are made ahead.
   const std::unique_ptr<Iterator> input_;
   std::vector<Slot> slots_;  // Slots of the cycle in which a dataset has begun.
   int64_t turn_ = 0;         // The slot.
