@@ -126,8 +126,8 @@ struct ListFilesOptions {
 
 /// The names of files, as one unnamed field of dtype bytes; no file is opened. They are found when a Sequence or a
 /// Loader is made of it; then no match is an error, NotFound, and so is a name that does not exist: each name that is
-/// no pattern is looked up, one after the other, which of very many names on a network file system takes long; a
-/// pattern for them is one look at their folder. A state belongs to the files' own names, without folders.
+/// no pattern is looked up, one after the other. This is slow for many names on a network file system; a pattern needs
+/// one directory listing. A state belongs to the files' own names, without folders.
 Dataset list_files(const Patterns& patterns, const ListFilesOptions& options = {});
 
 /// tf.data's load: the elements that save() (engine/save.h) wrote into the folder `path`, in that order; with
