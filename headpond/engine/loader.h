@@ -86,8 +86,9 @@ class Loader {
   /// Leaves out the rest of this epoch.
   void next_epoch();
   /// Goes to the first element of that epoch, forwards or back: what a new Loader of this dataset would give in it
-  /// comes next, and nothing after the last epoch. What caches hold stays, and so do open files and measurements; the
-  /// first batches are made ahead, unless run_ahead is 0. Throws Exception(InvalidArgument) for a number below 0.
+  /// comes next. For an epoch at or past `options.epochs`, next() returns the end. What caches hold stays, and so do
+  /// open files and measurements; the first batches are made ahead, unless run_ahead is 0. Throws
+  /// Exception(InvalidArgument) for a number below 0.
   void rewind(int64_t epoch = 0);
   /// Goes to where `state` was taken, as restored() does. After an error it is where it was; but as after rewind()
   /// where opening the dataset at that position fails (a file that is gone, say: the error says so), and after DataLoss

@@ -183,8 +183,8 @@ Bench jpeg_train_bench(const BenchSetup& bench_setup) {
     }
   }
   Bench bench = timed_bench(std::move(setup));
-  // All against libjpeg-turbo's decoding of the same crops, the last ratio of each case. Plain files are decoded two at
-  // once, so the last two targets have the same rows as the second: with files as large as ImageNet's.
+  // All against libjpeg-turbo's decoding of the same crops, the last ratio of each case. The last two are of the second
+  // set, without antialias: plain files, then indexed ones.
   const auto target = [&](const char* id, size_t at, const char* what, double bound) {
     bench.targets.push_back({id,
                              fmt::format("{}per core at least {} x libjpeg-turbo's decoding of the crop alone ({})",

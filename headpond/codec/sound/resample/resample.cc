@@ -228,7 +228,7 @@ std::string refusal_of_clip(DType dtype, const Shape& shape) {
   return fmt::format("takes float32[frames] or [frames,channels], not {}{}", name(dtype), shape.to_string());
 }
 
-// The clip that a kernel with these options refuses, in words; "": it takes it.
+// Why a kernel with these options refuses such a clip; empty if it takes it.
 std::string refusal_of(DType dtype, const Shape& shape, const ResampleOptions& options) {
   if (!is_clip(dtype, shape)) return refusal_of_clip(dtype, shape);
   const bool is_narrow = shape.rank() == 1 || shape[1] <= sound_internal::kMostChannelsOfSoxr;
