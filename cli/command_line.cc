@@ -174,9 +174,9 @@ class Reader {
   // Whether the word after a lone --json is the file to write.
   bool is_file(const std::string& word) const {
     if (word == "-") return true;
-    if (is_option(word)) return false;
+    if (is_option(word) || word.ends_with(".toml")) return false;
     if (verb_.takes_one && has_word_) return true;
-    return !word.ends_with(".toml") && (!verb_.takes_files || word.ends_with(".json")) &&
+    return (!verb_.takes_files || word.ends_with(".json")) &&
            std::find(names_.begin(), names_.end(), word) == names_.end();
   }
 

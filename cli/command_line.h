@@ -47,7 +47,7 @@ struct Line {
 
 /// `--json` without a value is `--json -`. The next argument is its value unless it is one of `names`, a pipeline file,
 /// or, for a verb that takes files, anything that does not end with .json; but if the verb takes one word, and that
-/// was given, any name.
+/// was given, any name but that of a pipeline file, *.toml.
 Line parse(const std::vector<std::string>& arguments, const std::vector<Verb>& verbs,
            const std::vector<std::string>& names = {});
 

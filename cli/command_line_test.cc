@@ -134,6 +134,9 @@ TEST(CommandLine, TakesAnyWordAfterTheOnlyOneForTheJsonFile) {
   EXPECT_EQ(program.parse({"open", "--json", "folder"}).common.json, "-");
   EXPECT_THAT(program.names, ElementsAre("folder"));
   EXPECT_EQ(program.parse({"open", "folder", "--json", "--quiet"}).common.json, "-");
+  program.names.clear();
+  EXPECT_EQ(program.parse({"open", "folder", "--json", "plan.toml"}).common.json, "-") << "a pipeline file stays";
+  EXPECT_THAT(program.names, ElementsAre("folder", "plan.toml"));
   EXPECT_THAT(program.parse({"open", "--help"}).text, HasSubstr("the other word a FILE that"));
   EXPECT_THAT(program.parse({"look", "--help"}).text, HasSubstr("--json=FILE"));
 }
