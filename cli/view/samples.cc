@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <set>
 
 #include "headpond/dataset/ops/element/kernel_joints.h"
 #include "headpond/dataset/sequence.h"
@@ -169,16 +168,23 @@ void name_tile(uint64_t key, Provenance provenance, Tile& tile) {
   tile.is_whole = place.is_whole;
 }
 
-// Whether `file` is one of a folder() below `node`.
-bool is_of_folder(const Node& node, const std::string& file, std::set<const Node*>& seen) {
-  if (!seen.insert(&node).second) return false;
-  const auto* const reading = node.facts().op == "folder" ? dynamic_cast<const FileReading*>(&node) : nullptr;
+// Whether `file` lies in the folder of a folder() below `node`.
+bool is_in_folder(const Node& node, const std::string& file) {
   const auto has_it = [&](const std::string& folder) {
     return file.starts_with(folder.ends_with('/') ? folder : folder + '/');
   };
-  if (reading != nullptr && std::ranges::any_of(reading->paths_read(), has_it)) return true;
-  return std::ranges::any_of(node.facts().inputs,
-                             [&](const Node::Ref& input) { return is_of_folder(*input, file, seen); });
+  return std::ranges::any_of(nodes_of(node), [&](const Node* below) {
+    const auto* const reading = below->facts().op == "folder" ? dynamic_cast<const FileReading*>(below) : nullptr;
+    return reading != nullptr && std::ranges::any_of(reading->paths_read(), has_it);
+  });
+}
+
+// Whether a source below `node` reads the records of `file` itself.
+bool reads_itself(const Node& node, const std::string& file) {
+  return std::ranges::any_of(nodes_of(node), [&](const Node* below) {
+    const auto* const reading = dynamic_cast<const FileReading*>(below);
+    return reading != nullptr && reading->reads_contents() && std::ranges::count(reading->paths_read(), file) > 0;
+  });
 }
 
 // The same of a sample of `node` that could not be made.
@@ -187,8 +193,8 @@ void name_failed(const Error& error, const Node& node, Tile& tile) {
   ErrorPlace place = error.place();
   tile.key = place.key;
   tile.source = std::move(place.source);
-  std::set<const Node*> seen;
-  tile.is_whole = !tile.source.empty() && is_of_folder(node, tile.source, seen);
+  const bool is_first = !tile.source.empty() && place.record.value_or(0) == 0;
+  tile.is_whole = is_first && is_in_folder(node, tile.source) && !reads_itself(node, tile.source);
   if (place.record) tile.record = static_cast<int64_t>(*place.record);
 }
 

@@ -16,6 +16,7 @@
 #include "headpond/codec/sound/spectrum/spectrum_kernels.h"
 #include "headpond/codec/sound/wav_kernel.h"
 #include "headpond/dataset/ops.h"
+#include "headpond/io/record/record_writer.h"
 
 namespace headpond::cli {
 namespace {
@@ -200,6 +201,29 @@ TEST(ViewTiles, AFileThatCannotBeDecodedIsNamed) {
   EXPECT_EQ(tiles->at(1).source, (folder_path / "a" / "1.wav").string());
   EXPECT_TRUE(tiles->at(1).is_whole) << "no record of it is named";
   EXPECT_EQ(tiles->at(1).key, 1U);
+}
+
+TEST(ViewTiles, ARecordOfAFileInTheFolderOfAFolderIsNamed) {
+  const std::filesystem::path folder_path = std::filesystem::path(testing::TempDir()) / "view_of_records";
+  std::filesystem::create_directories(folder_path / "a");
+  std::ofstream(folder_path / "a" / "0.wav", std::ios::binary) << "no sound";
+  const std::string records = (folder_path / "a.tfrecord").string();
+  {
+    auto writer = RecordWriter::open(records).value();
+    for (const char* text : {"one", "two"}) ASSERT_TRUE(writer->append(std::string(text)));
+    ASSERT_TRUE(writer->close());
+  }
+  const auto content = [](const Element& in) { return Element{{in[1]}}; };
+  const Dataset files = folder(folder_path.string()) | map(content, {.output = {{"", bytes, {}}}});
+  const auto tiles = view_tiles(concatenate({files, tfrecord(records)}) | map("", decode_wav()) | batch(3), {});
+  std::filesystem::remove_all(folder_path);
+  ASSERT_EQ(tiles->size(), 3U);
+  EXPECT_TRUE(tiles->at(0).is_whole) << "control";
+  for (const size_t i : {size_t{1}, size_t{2}}) {
+    EXPECT_EQ(tiles->at(i).source, records);
+    EXPECT_EQ(tiles->at(i).record, static_cast<int64_t>(i - 1));
+    EXPECT_FALSE(tiles->at(i).is_whole) << i;
+  }
 }
 
 }  // namespace
