@@ -38,7 +38,7 @@ using Fields = std::vector<Tensor>;
 
 constexpr const char* kTargetVariable = "HEADPOND_CHAINS_TARGET";
 constexpr const char* kFileVariable = "HEADPOND_CHAINS_FILE";
-constexpr int64_t kSamples = 7, kEpochs = 2;
+constexpr int64_t kSamples = 7, kEpochs = 2, kRows = 3;
 
 uint64_t number_of(const char* variable, uint64_t otherwise) {
   const char* const given = std::getenv(variable);
@@ -189,23 +189,69 @@ Dataset pipeline(const ChainCase& made, bool join) {
 std::string text_of_fields(std::span<const Tensor> fields) {
   std::string text;
   for (const Tensor& field : fields) {
-    const std::string_view string = field.dtype() == DType::bytes ? field.bytes_at(0) : std::string_view();
-    const auto bytes = field.dtype() == DType::bytes ? std::as_bytes(std::span(string))
+    std::string strings;
+    for (int64_t i = 0; field.dtype() == DType::bytes && i < field.size(); ++i)
+      strings += fmt::format("{}:{}", field.bytes_at(i).size(), field.bytes_at(i));
+    const auto bytes = field.dtype() == DType::bytes ? std::as_bytes(std::span(strings))
                                                      : std::span<const std::byte>(field.data(), field.byte_size());
     text += fmt::format("{}{}:{:08x} ", name(field.dtype()), field.shape().to_string(), crc32c(bytes));
   }
   return text;
 }
 
-// The samples of all epochs, by one kernel after the other.
+// Sample `i` of an epoch, by one kernel after the other.
+Result<Fields> one_sample(const ChainCase& made, uint64_t epoch, size_t i) {
+  const KernelRun run = {.seed = made.number, .epoch = epoch, .key = i, .joined = false, .roles = made.roles};
+  return run_kernels(made.chain, made.samples[i], run);
+}
+
+// The samples of all epochs.
 std::vector<std::string> one_by_one(const ChainCase& made) {
   std::vector<std::string> all;
   for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
     for (size_t i = 0; i < made.samples.size(); ++i) {
-      const KernelRun run = {.seed = made.number, .epoch = epoch, .key = i, .joined = false, .roles = made.roles};
-      const auto fields = run_kernels(made.chain, made.samples[i], run);
+      const auto fields = one_sample(made, epoch, i);
       all.push_back(fields ? text_of_fields(*fields) : "error");
     }
+  }
+  return all;
+}
+
+Tensor stacked_field(const std::vector<Fields>& rows, size_t k) {
+  const Tensor& first = rows[0][k];
+  const auto count = std::ssize(rows);
+  if (first.dtype() == DType::bytes) {
+    std::vector<std::string> strings;
+    for (const Fields& row : rows) strings.emplace_back(row[k].bytes_at(0));
+    return Tensor::from(strings, {count});
+  }
+  Tensor all = Tensor::empty(first.dtype(), first.shape().stacked(count));
+  std::byte* to = all.mutable_data();
+  for (const Fields& row : rows) {
+    std::memcpy(to, row[k].data(), row[k].byte_size());
+    to += row[k].byte_size();
+  }
+  return all;
+}
+
+// The batches of all epochs. An error comes when it is met; the batch goes on with the next sample.
+std::vector<std::string> batches_one_by_one(const ChainCase& made) {
+  std::vector<std::string> all;
+  std::vector<Fields> rows;
+  const auto end_batch = [&] {
+    Fields fields;
+    for (size_t k = 0; !rows.empty() && k < rows[0].size(); ++k) fields.push_back(stacked_field(rows, k));
+    if (!rows.empty()) all.push_back(text_of_fields(fields));
+    rows.clear();
+  };
+  for (uint64_t epoch = 0; epoch < kEpochs; ++epoch) {
+    for (size_t i = 0; i < made.samples.size(); ++i) {
+      auto fields = one_sample(made, epoch, i);
+      if (!fields) all.emplace_back("error");
+      if (fields) rows.push_back(*std::move(fields));
+      if (std::ssize(rows) == kRows) end_batch();
+    }
+    end_batch();
   }
   return all;
 }
@@ -253,11 +299,16 @@ std::string chain_violation(const ChainCase& made) {
   // Rows of a batch, which kernels write where they belong.
   const bool has_rows = std::ranges::all_of(made.result, [](const FieldSpec& field) { return field.shape.is_full(); });
   if (!has_rows) return "";
-  const auto rows = delivered(pipeline(made, false) | batch(3), made.number, 0);
-  for (const int threads : {0, 1, 2, 8}) {
-    const auto got = delivered(pipeline(made, true) | batch(3), made.number, threads);
-    if (const std::string found = first_difference(got, rows); !found.empty())
-      return fmt::format("in batches, threads={}: {}", threads, found);
+  const std::vector<std::string> batches = batches_one_by_one(made);
+  texts.clear();
+  for (const bool join : {false, true}) {
+    for (const int threads : {0, 1, 2, 8}) {
+      const auto got = delivered(pipeline(made, join) | batch(kRows), made.number, threads);
+      if (texts.empty()) texts = got;
+      std::string found = first_difference(got, batches);
+      if (found.empty()) found = first_difference(got, texts);
+      if (!found.empty()) return fmt::format("in batches, threads={}, join={}: {}", threads, join, found);
+    }
   }
   return "";
 }
@@ -285,7 +336,7 @@ TEST(KernelChains, GiveTheBytesOfOneAfterTheOther) {
 
 // ---- controls -------------------------------------------------------------------------------------------------------
 
-enum class Mistake { by_thread, by_call, by_processor, joined };
+enum class Mistake { by_thread, by_call, by_processor, joined, in_rows };
 
 // Passes its field on, with another first byte.
 class WrongKernel final : public Kernel {
@@ -294,9 +345,11 @@ class WrongKernel final : public Kernel {
       : Kernel({.title = "wrong"}), mistake_(mistake), is_joined_(is_joined) {}
   Result<void> run(KernelCall& call) const override {
     const Tensor& in = call.in();
+    const bool is_in_row = call.has_target(0, in.dtype(), in.shape());
     std::byte* const to = call.make(0, in.dtype(), in.shape());
     std::memcpy(to, in.data(), in.byte_size());
     int64_t change = is_joined_ ? 1 : 0;
+    if (mistake_ == Mistake::in_rows) change = is_in_row ? 1 : 0;
     if (mistake_ == Mistake::by_thread) change = std::this_thread::get_id() == home_ ? 0 : 1;
     if (mistake_ == Mistake::by_call) change = calls_++;
     if (mistake_ == Mistake::by_processor) change = std::countr_zero(static_cast<uint64_t>(hwy::SupportedTargets()));
@@ -325,7 +378,7 @@ ChainCase simple_case(std::vector<KernelRef> chain) {
 
 TEST(KernelChains, AWrongKernelIsFound) {
   EXPECT_EQ(chain_violation(simple_case({random_horizontal_flip(), invert()})), "");
-  for (const Mistake mistake : {Mistake::by_thread, Mistake::by_call, Mistake::joined}) {
+  for (const Mistake mistake : {Mistake::by_thread, Mistake::by_call, Mistake::joined, Mistake::in_rows}) {
     const KernelRef wrong = std::make_shared<WrongKernel>(mistake);
     EXPECT_NE(chain_violation(simple_case({random_horizontal_flip(), wrong, wrong})), "") << static_cast<int>(mistake);
   }
