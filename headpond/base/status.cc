@@ -62,6 +62,15 @@ std::string Error::to_string() const {
   return text;
 }
 
+Error Error::with_message(std::string message) const {
+  if (!payload_) return {};
+  Payload payload = *payload_;
+  payload.message = std::move(message);
+  Error error;
+  error.payload_ = std::make_shared<const Payload>(std::move(payload));
+  return error;
+}
+
 namespace {
 
 // What `from` knows replaces what `to` has.

@@ -63,6 +63,10 @@ class Error {
   /// before it is left out: it is said already.
   std::string to_string() const;
 
+  /// The same error with other words for what happened: its cause, place, errno and object of the host stay. REQUIRES:
+  /// an error.
+  Error with_message(std::string message) const;
+
   /// The same error, which says that it happened at `place`. REQUIRES: an error.
   Error at(ErrorPlace place) const;
   /// Where it happened. Each member is that of the innermost cause that has one.

@@ -179,6 +179,19 @@ TEST(Error, SaysWhereItHappenedAsFarInAsIsKnown) {
   EXPECT_EQ(Error::of_system(ErrorKind::Unknown, "x", 5).at({}).os_error(), 5);
 }
 
+TEST(Error, KeepsEverythingElseWithAnotherMessage) {
+  const auto object = std::make_shared<const int>(7);
+  const Error cause(ErrorKind::Unknown, "why");
+  const Error first = Error(ErrorKind::DataLoss, "cut: bad", cause).at({.op = "map()"}).with_host_object(object);
+  const Error other = first.with_message("cut(0.5): bad");
+  EXPECT_EQ(other.to_string(), "DataLoss: cut(0.5): bad; caused by Unknown: why");
+  EXPECT_EQ(other.place().op, "map()");
+  EXPECT_EQ(other.host_object(), object);
+  EXPECT_EQ(first.message(), "cut: bad") << "it is immutable";
+  EXPECT_EQ(Error::of_system(ErrorKind::Unknown, "x", 5).with_message("y").os_error(), 5);
+  EXPECT_FALSE(Error().with_message("y"));
+}
+
 TEST(Error, KeepsAnObjectOfTheHost) {
   auto object = std::make_shared<const int>(7);
   const std::weak_ptr<const int> watched = object;

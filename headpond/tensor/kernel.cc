@@ -72,8 +72,7 @@ Result<void> KernelCall::run_nested(std::span<const KernelRef> kernels, size_t f
     const bool is_last = k + 1 == first + count;  // Only that one may write into the targets: no other reads them.
     KernelCall call(fields, {&key, 1}, element_, is_last ? targets_ : OutputSlots(), scratch_, roles_);
     if (auto done = kernel.run(call); !done) {
-      const Error& error = done.error();
-      return fail(Error(error.kind(), with_title(kernel, error.message()), error));
+      return fail(done.error().with_message(with_title(kernel, done.error().message())));
     }
     call.finish();
   }

@@ -148,6 +148,18 @@ TEST(NestedKernels, AnErrorNamesTheKernel) {
   EXPECT_THAT(out.error().message(), HasSubstr("shape: no shape"));
 }
 
+TEST(NestedKernels, AnErrorOfOneWithArgumentsIsSaidOnce) {
+  class Refusing final : public Kernel {
+   public:
+    Refusing() : Kernel({.title = "refusing(0.5)", .result = [](const Spec& in) { return in; }}) {}
+    Result<void> run(KernelCall&) const override { return fail(ErrorKind::DataLoss, "refusing: not finite"); }
+  };
+  const std::vector<KernelRef> chain = {random_apply({std::make_shared<Refusing>()}, 1)};
+  const auto out = run_kernels(chain, Tensor::from(std::vector<int64_t>{1}, {1}));
+  ASSERT_FALSE(out);
+  EXPECT_EQ(out.error().to_string(), "DataLoss: refusing(0.5): not finite");
+}
+
 TEST(NestedKernels, RefuseOptions) {
   EXPECT_THROW(random_choice({}), Exception);
   EXPECT_THROW(random_choice({nullptr}), Exception);

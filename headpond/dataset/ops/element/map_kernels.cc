@@ -279,7 +279,7 @@ class MapKernels final : public Pointwise, public KernelJoints, public TakesLent
       }
       call.finish();
     }
-    return {error.kind(), with_title(*failed, error.message()), error};
+    return error.with_message(with_title(*failed, error.message()));
   }
 
   // The first of this map is in the log, all are counted.

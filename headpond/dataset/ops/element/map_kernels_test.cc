@@ -244,6 +244,14 @@ TEST(MapKernels, AnErrorNamesTheKernelAlsoOfAJoinedOne) {
   }
 }
 
+TEST(MapKernels, AnErrorOfAKernelWithArgumentsIsSaidOnce) {
+  Sequence sequence(rows() | map("photo", scale(1, 6, false), std::make_shared<RefusesSevens>("no_sevens(0.5)")));
+  const auto seven = sequence.next();
+  ASSERT_FALSE(seven);
+  EXPECT_THAT(seven.error().to_string(), testing::EndsWith(": no_sevens(0.5): a seven"));
+  EXPECT_THAT(seven.error().to_string(), Not(HasSubstr("caused by")));
+}
+
 // Passes over as many defects as the number has ones at its end in binary; fails for 7.
 class Tolerant final : public Kernel {
  public:
