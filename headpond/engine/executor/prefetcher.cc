@@ -10,12 +10,6 @@ namespace {
 
 constexpr size_t kMostOpened = 2;
 
-int height_of(const Node& node) {
-  int height = 0;
-  for (const Node::Ref& input : node.facts().inputs) height = std::max(height, height_of(*input));
-  return height + 1;
-}
-
 bool has(const Prefetch& prefetch, const WorkSource& source) HEADPOND_REQUIRES(engine_state) {
   return std::any_of(prefetch.sources.begin(), prefetch.sources.end(),
                      [&](const auto& other) { return other.get() == &source; });
@@ -25,7 +19,7 @@ bool has(const Prefetch& prefetch, const WorkSource& source) HEADPOND_REQUIRES(e
 
 Prefetcher::Dropped Prefetcher::expect(uint64_t epoch, const Node& node, const Binding& binding) {
   Dropped dropped = withdraw([&](const Prefetch& one) { return one.node == &node && one.epoch == epoch; });
-  expected_.push_back({.node = &node, .binding = binding, .epoch = epoch, .height = height_of(node)});
+  expected_.push_back({.node = &node, .binding = binding, .epoch = epoch, .height = node.depth()});
   return dropped;
 }
 

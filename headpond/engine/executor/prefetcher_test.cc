@@ -89,6 +89,16 @@ TEST(Prefetcher, DropsWhatIsOpenedTooLate) {
   EXPECT_EQ(scene.prefetcher.finish(std::make_unique<Nothing>()).size(), 1U);
 }
 
+TEST(Prefetcher, VisitsNoNodeThatIsUsedOftenMoreThanOnce) {
+  Scene scene;
+  const Locked locked(scene.lock);
+  Dataset stacked = range(3);
+  for (int i = 0; i < 40; ++i) stacked = stacked | concatenate(stacked);
+  EXPECT_TRUE(scene.expect(0, stacked).empty()) << "2^40 uses";
+  EXPECT_TRUE(scene.expect(0, scene.inner).empty());
+  EXPECT_EQ(scene.prefetcher.begin()->node, scene.inner.node().get());
+}
+
 TEST(Prefetcher, WhatIsBeingOpenedIsWaitedForUntilTheEnd) {
   for (const bool stops : {false, true}) {
     Scene scene;
