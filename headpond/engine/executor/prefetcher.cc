@@ -18,7 +18,9 @@ bool has(const Prefetch& prefetch, const WorkSource& source) HEADPOND_REQUIRES(e
 }  // namespace
 
 Prefetcher::Dropped Prefetcher::expect(uint64_t epoch, const Node& node, const Binding& binding) {
-  Dropped dropped = withdraw([&](const Prefetch& one) { return one.node == &node && one.epoch == epoch; });
+  const auto is_of_node = [&](const Prefetch& one) { return one.node == &node && one.epoch == epoch; };
+  if (opening_ && !is_withdrawn_ && is_of_node(*opening_) && opening_->binding == binding) return {};
+  Dropped dropped = withdraw(is_of_node);
   expected_.push_back({.node = &node, .binding = binding, .epoch = epoch, .height = node.depth()});
   return dropped;
 }
@@ -31,6 +33,7 @@ Prefetcher::Dropped Prefetcher::begin_epoch(uint64_t epoch) {
 template <class IsStale>
 Prefetcher::Dropped Prefetcher::withdraw(IsStale is_stale) {
   std::erase_if(expected_, is_stale);
+  if (opening_ && is_stale(*opening_)) is_withdrawn_ = true;
   const auto stays = [&](const Prefetch& one) { return !is_stale(one); };
   const auto rest = std::stable_partition(opened_.begin(), opened_.end(), stays);
   Dropped dropped(std::make_move_iterator(rest), std::make_move_iterator(opened_.end()));
@@ -53,12 +56,13 @@ Prefetch* Prefetcher::begin() {
     opening_.reset();
   }
   expected_.erase(next);
+  is_withdrawn_ = false;
   return opening_.get();
 }
 
 Prefetcher::Dropped Prefetcher::finish(std::unique_ptr<Iterator> iterator) {
   opening_->iterator = std::move(iterator);
-  const bool is_kept = opening_->iterator != nullptr && opening_->epoch >= epoch_;
+  const bool is_kept = opening_->iterator != nullptr && !is_withdrawn_;
   Dropped dropped;
   dropped.swap(dropped_);
   (is_kept ? opened_ : dropped).push_back(std::move(*opening_));
@@ -70,7 +74,7 @@ Prefetcher::Dropped Prefetcher::finish(std::unique_ptr<Iterator> iterator) {
 Prefetch Prefetcher::take(const Node& node, const Binding& binding, bool is_opening, EngineLock& lock) {
   const auto is_this = [&](const Prefetch& one) { return one.node == &node && one.binding == binding; };
   std::erase_if(expected_, is_this);
-  while (!is_opening && opening_ && is_this(*opening_) && !stopped_) lock.wait(finished_);
+  while (!is_opening && opening_ && !is_withdrawn_ && is_this(*opening_) && !stopped_) lock.wait(finished_);
   Prefetch taken;
   const auto found = std::find_if(opened_.begin(), opened_.end(), is_this);
   if (found == opened_.end()) return taken;

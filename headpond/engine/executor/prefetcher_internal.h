@@ -32,10 +32,10 @@ class Prefetcher {
   using Dropped = std::vector<Prefetch>;
 
   /// `node` bound so will be asked for in this epoch. What was expected of the same node before is dropped: it did not
-  /// come, because a part that is left early has no next one.
+  /// come, because a part that is left early has no next one. But what is being opened for it now stays, and is all.
   [[nodiscard]] Dropped expect(uint64_t epoch, const Node& node, const Binding& binding)
       HEADPOND_REQUIRES(engine_state);
-  /// The program is in this epoch now. What was expected of others is dropped.
+  /// The program is in this epoch now. What was expected of others is dropped, by finish() if it is being opened now.
   [[nodiscard]] Dropped begin_epoch(uint64_t epoch) HEADPOND_REQUIRES(engine_state);
   uint64_t epoch() const HEADPOND_REQUIRES(engine_state) { return epoch_; }
 
@@ -68,6 +68,7 @@ class Prefetcher {
   std::vector<Prefetch> opened_ HEADPOND_GUARDED_BY(engine_state);
   Dropped dropped_ HEADPOND_GUARDED_BY(engine_state);  // Empty: room for what finish() drops.
   std::unique_ptr<Prefetch> opening_ HEADPOND_GUARDED_BY(engine_state);
+  bool is_withdrawn_ HEADPOND_GUARDED_BY(engine_state) = false;  // `opening_`: finish() drops it.
   CondVar finished_;
   uint64_t epoch_ HEADPOND_GUARDED_BY(engine_state) = 0;
   bool stopped_ HEADPOND_GUARDED_BY(engine_state) = false;

@@ -89,6 +89,54 @@ TEST(Prefetcher, DropsWhatIsOpenedTooLate) {
   EXPECT_EQ(scene.prefetcher.finish(std::make_unique<Nothing>()).size(), 1U);
 }
 
+TEST(Prefetcher, OpensOnceWhatIsExpectedAgainWhileItOpens) {
+  Scene scene;
+  const Locked locked(scene.lock);
+  EXPECT_TRUE(scene.expect(1, scene.inner).empty());
+  scene.prefetcher.begin();
+  EXPECT_TRUE(scene.prefetcher.begin_epoch(1).empty());
+  EXPECT_TRUE(scene.expect(1, scene.inner).empty());
+  EXPECT_TRUE(scene.prefetcher.finish(std::make_unique<Nothing>()).empty());
+  EXPECT_FALSE(scene.prefetcher.has_next());
+  EXPECT_TRUE(scene.has(1, scene.inner));
+}
+
+TEST(Prefetcher, DropsWhatOpensForAnEpochThatTheProgramWentBackFrom) {
+  for (const bool is_expected_again : {false, true}) {
+    Scene scene;
+    const Locked locked(scene.lock);
+    EXPECT_TRUE(scene.prefetcher.begin_epoch(5).empty());
+    EXPECT_TRUE(scene.expect(6, scene.inner).empty());
+    scene.prefetcher.begin();
+    EXPECT_TRUE(scene.prefetcher.begin_epoch(2).empty());
+    if (is_expected_again) {
+      EXPECT_TRUE(scene.expect(6, scene.inner).empty());
+    }
+    EXPECT_EQ(scene.prefetcher.finish(std::make_unique<Nothing>()).size(), 1U);
+    EXPECT_EQ(scene.open_next(), is_expected_again);
+    EXPECT_EQ(scene.has(6, scene.inner), is_expected_again);
+  }
+}
+
+TEST(Prefetcher, DropsWhatOpensWhileItsNodeIsExpectedWithAnotherBinding) {
+  Scene scene;
+  const Locked locked(scene.lock);
+  EXPECT_TRUE(scene.expect(0, scene.inner).empty());
+  scene.prefetcher.begin();
+  EXPECT_TRUE(scene.prefetcher.expect(0, *scene.inner.node(), {.seed = 0, .epoch = 1}).empty());
+  EXPECT_EQ(scene.prefetcher.finish(std::make_unique<Nothing>()).size(), 1U);
+  EXPECT_TRUE(scene.prefetcher.has_next());
+}
+
+TEST(Prefetcher, NobodyWaitsForWhatIsDroppedOnceItIsOpened) {
+  Scene scene;
+  const Locked locked(scene.lock);
+  EXPECT_TRUE(scene.expect(6, scene.inner).empty());
+  scene.prefetcher.begin();
+  EXPECT_TRUE(scene.prefetcher.begin_epoch(2).empty());
+  EXPECT_FALSE(scene.has(6, scene.inner));
+}
+
 TEST(Prefetcher, VisitsNoNodeThatIsUsedOftenMoreThanOnce) {
   Scene scene;
   const Locked locked(scene.lock);
