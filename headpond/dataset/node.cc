@@ -56,12 +56,12 @@ void list(const Node& node, std::set<const Node*>& seen, std::vector<const Node*
 int depth_over(const Node::Facts& facts) {
   int depth = 1;
   for (const Node::Ref& input : facts.inputs) depth = std::max(depth, input->depth() + 1);
-  if (depth > kMostInARow) {
+  if (depth > kMostDepth) {
     throw Exception(
         Error(ErrorKind::InvalidArgument,
               fmt::format("{}: the dataset would be {} steps deep, and at most {} can be run: give all inputs to one "
                           "concatenate, zip or mix, and call several functions in one map",
-                          facts.op, depth, kMostInARow)));
+                          facts.op, depth, kMostDepth)));
   }
   return depth;
 }

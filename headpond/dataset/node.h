@@ -46,7 +46,7 @@ inline constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 /// How many nodes a dataset may have one above the other. Each takes stack, of a run as of what looks at a plan: at
 /// most 4 KiB with ASan and without optimization, 2 KiB else, of the 8 MiB that a thread usually has.
-inline constexpr int kMostInARow = 1024;
+inline constexpr int kMostDepth = 1024;
 
 /// A run through the elements of a node, in order. One thread at a time.
 class Iterator {
@@ -165,7 +165,7 @@ class Node {
   virtual std::unique_ptr<Iterator> iterate(const Binding& binding, Feed& feed) const;
 
  protected:
-  /// Throws Exception(InvalidArgument) iff it would be more than kMostInARow deep.
+  /// Throws Exception(InvalidArgument) iff it would be more than kMostDepth deep.
   explicit Node(Facts facts);
 
  private:

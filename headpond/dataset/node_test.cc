@@ -46,10 +46,10 @@ TEST(Node, MayBeSoManyStepsDeepThatNoThreadRunsOutOfStack) {
   for (const auto& step : steps) {
     Dataset deep = range(3);
     EXPECT_EQ(deep.node()->depth(), 1);
-    while (deep.node()->depth() < kMostInARow) deep = step(deep);
+    while (deep.node()->depth() < kMostDepth) deep = step(deep);
     EXPECT_THAT([&] { (void)step(deep); },
                 testing::ThrowsMessage<Exception>(testing::HasSubstr("would be 1025 steps deep, and at most 1024")));
-    EXPECT_EQ(concatenate({one, Dataset(deep.node()->facts().inputs[0]), one}).node()->depth(), kMostInARow)
+    EXPECT_EQ(concatenate({one, Dataset(deep.node()->facts().inputs[0]), one}).node()->depth(), kMostDepth)
         << "the deepest";
     EXPECT_TRUE(check(deep));
     EXPECT_FALSE(deep.plan().empty());
