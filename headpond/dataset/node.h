@@ -45,7 +45,9 @@ enum class Role : uint8_t {
 inline constexpr int64_t kEndless = std::numeric_limits<int64_t>::max();
 
 /// How many nodes a dataset may have one above the other. Each takes stack, of a run as of what looks at a plan: at
-/// most 4 KiB with ASan and without optimization, 2 KiB else, of the 8 MiB that a thread usually has.
+/// most 4 KiB with ASan and without optimization, 2 KiB else, of the 8 MiB that a thread usually has. A dataset that a
+/// function makes (flat_map, interleave) is counted by itself, but runs on the stack of the dataset that it is made in:
+/// nothing limits the two together.
 inline constexpr int kMostDepth = 1024;
 
 /// A run through the elements of a node, in order. One thread at a time.

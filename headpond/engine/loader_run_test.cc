@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "headpond/base/log.h"
 #include "headpond/dataset/bases/pointwise.h"
@@ -238,6 +239,23 @@ TEST(LoaderState, ThatIsDamagedIsRefused) {
     EXPECT_EQ(cut.error().kind(), ErrorKind::DataLoss);
   }
   EXPECT_TRUE(Loader::restored(dataset, {}, state)) << "control: the whole state";
+}
+
+TEST(LoaderRun, GivesTheDeepestDatasetOfAStream) {
+  const std::vector<std::function<Dataset(const Dataset&)>> steps = {
+      [](const Dataset& below) { return below | map([](int64_t x) { return x + 1; }, {.name = "plus_one"}); },
+      [](const Dataset& below) { return below | filter([](int64_t x) { return x >= 0; }, {.name = "natural"}); },
+      [](const Dataset& below) { return below | shuffle(2); }};
+  for (const auto& step : steps) {
+    Dataset deep = range(5) | as_stream();
+    while (deep.node()->depth() < kMostDepth) deep = step(deep);
+    const std::vector<std::string> expected = sequential(deep, {});
+    EXPECT_EQ(expected.size(), 5U);
+    for (const int threads : {0, 2}) {
+      Loader loader(deep, {.threads = threads});
+      EXPECT_EQ(rest(loader), expected) << threads << " threads";
+    }
+  }
 }
 
 TEST(LoaderRewind, BeginsAgainWhereverItWas) {
