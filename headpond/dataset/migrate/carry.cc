@@ -156,7 +156,8 @@ class Carrier {
   static Result<void> has_delivered(const Node& now, int64_t delivered) {
     if (delivered <= now.slots()) return {};
     const int64_t input = now.input().slots();  // Too few: then a larger count of `now` would not help.
-    const std::string limit = input < delivered ? fmt::format(", and its input has {}", input) : "";
+    const char* const at_most = now.input().kind() == Kind::indexed ? "" : "at most ";
+    const std::string limit = input < delivered ? fmt::format(", and its input has {}{}", at_most, input) : "";
     return fail(refused(now, fmt::format("{} of its elements were delivered{}", delivered, limit)));
   }
   // `now` begins at its input's position.

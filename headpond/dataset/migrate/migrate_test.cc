@@ -153,6 +153,7 @@ TEST(Migrate, AShuffleKeepsItsOrderAndDrawsStay) {
 TEST(Migrate, RefusesWhatItCannotSayAndNamesTheOperator) {
   const Dataset few = numbers(0, 20), more = numbers(0, 30);
   const auto lengths = [](int64_t x) { return x % 3; };
+  const Step some = filter([](const Tensor& batch) { return batch.size() == 8; }, {.name = "some"});
   const std::vector<std::tuple<Dataset, Dataset, std::string>> cases = {
       {few | shuffle(), more | shuffle(), "shuffle(window=all) has another input: the old plan has range"},
       {few, more, "range(start=0, stop=30, step=1): the old plan"},
@@ -168,6 +169,8 @@ TEST(Migrate, RefusesWhatItCannotSayAndNamesTheOperator) {
        "it holds elements by their positions in its input, which has changed"},
       {few | take(10), few | take(3), "take(count=3): 5 of its elements were delivered"},
       {few | as_stream() | take(10), few | as_stream() | take(4), "take(count=4): 5 of its elements were delivered"},
+      {few | take(10), few | batch(8) | take(10), "5 of its elements were delivered, and its input has 3"},
+      {few | take(10), few | batch(8) | some | take(10), "delivered, and its input has at most 3"},
   };
   for (const auto& [then, now, why] : cases) {
     const Changed run(then, now, then.node()->facts().role == Role::batch ? 1 : 5);
