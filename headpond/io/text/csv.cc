@@ -461,7 +461,7 @@ std::string describe(const CsvOptions& options) {
   return text;
 }
 
-std::optional<Spec> given_fields(const CsvOptions& options) {
+std::optional<Spec> internal::fields_said_by(const CsvOptions& options) {
   if (options.columns.empty()) return std::nullopt;
   Spec fields;
   for (const CsvColumn& column : options.columns) {

@@ -49,9 +49,11 @@ struct CsvOptions {
 /// comment=0, header=true, score default=00000000". A default value stands there as its CRC-32C.
 std::string describe(const CsvOptions& options);
 
-/// The fields of any file that is read with these options, if they say them: all dtypes are given. Throws
-/// Exception(InvalidArgument) then for options with which no file can be read.
-std::optional<Spec> given_fields(const CsvOptions& options);
+namespace internal {
+/// The fields of every file that is read with these options; nullopt unless there are columns and each has a dtype.
+/// Throws Exception(InvalidArgument) for options that contradict themselves.
+std::optional<Spec> fields_said_by(const CsvOptions& options);
+}  // namespace internal
 
 /// Opening makes one pass that finds all rows and the types that are not given, or reads what an earlier pass over the
 /// same content kept in the cache folder. A row takes 4 bytes of memory, 8 in a file of 4 GiB or more. If all cells of

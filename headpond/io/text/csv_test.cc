@@ -60,17 +60,33 @@ std::string rows_of(const std::string& text, const CsvOptions& options = {}) {
   return file ? all(**file) : std::string(to_string(file.error().kind())) + ": " + file.error().message();
 }
 
+std::string names_in(const Spec& fields) {
+  std::string names;
+  for (const FieldSpec& field : fields) names += field.name + ":" + std::string(name(field.dtype)) + " ";
+  return names;
+}
+
 std::string names_of(const std::string& text, const CsvOptions& options = {}) {
   const auto content = to_bytes(text);
-  std::string names;
-  const auto file = CsvFile::over("a.csv", content, options).value();
-  for (const FieldSpec& field : file->fields()) names += field.name + ":" + std::string(name(field.dtype)) + " ";
-  return names;
+  return names_in(CsvFile::over("a.csv", content, options).value()->fields());
 }
 
 TEST(CsvFile, GivesRowsWithTheTypesOfTheirContent) {
   EXPECT_EQ(rows_of("i,f,s\n1,0.5,a\r\n-2, 3 ,\"b,\"\"c\"\"\"\n"), "1|0.5f|'a'/-2|3f|'b,\"c\"'/");
   EXPECT_EQ(names_of("i,f,s\n1,0.5,a\r\n-2,3,b\n"), "i:int64 f:float32 s:bytes ");
+}
+
+TEST(CsvFile, OptionsSayItsFieldsOnlyWithAllDtypes) {
+  using internal::fields_said_by;
+  EXPECT_EQ(fields_said_by({}), std::nullopt);
+  EXPECT_EQ(fields_said_by({.columns = {{.name = "i", .dtype = i32}, {.name = "s"}}}), std::nullopt);
+  const CsvOptions all_given = {.columns = {{.name = "s", .dtype = bytes}, {.name = "i", .dtype = i32}}};
+  const auto said = fields_said_by(all_given);
+  ASSERT_TRUE(said);
+  EXPECT_EQ(names_in(*said), "s:bytes i:int32 ");
+  EXPECT_EQ(names_of("i,s\n1,a\n", all_given), "s:bytes i:int32 ");
+  EXPECT_THROW((void)fields_said_by({.columns = {{.name = "h", .dtype = f16}}}), Exception);
+  EXPECT_THROW((void)fields_said_by({.quote = ',', .columns = all_given.columns}), Exception);
 }
 
 TEST(CsvFile, ReadsTheColumnsAskedForInTheirOrder) {

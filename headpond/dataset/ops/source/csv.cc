@@ -47,7 +47,7 @@ std::string limits_label(const CsvOptions& options) {
 }  // namespace
 
 Dataset csv(const Patterns& patterns, const CsvOptions& options) {
-  const auto given = given_fields(options);  // Then building a dataset looks at no file.
+  const auto given = internal::fields_said_by(options);  // Then building a dataset looks at no file.
   const auto first =
       std::make_shared<internal::FirstFile>([&options](const std::string& path) { return open(path, options); },
                                             given ? "" : internal::first_file_or_throw("csv", patterns.all()));
