@@ -276,15 +276,19 @@ def test_a_start_for_a_coordinator_that_has_stopped_runs_cancel_op_and_blocks_no
         assert go_on.wait(60)
         queue.close(True)
 
-    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=cancel)
+    produced = []
+    runner = hp.QueueRunner(queue, [lambda: produced.append(1)], cancel_op=cancel)
     first = threading.Thread(target=runner.start, args=(coordinator,))
     first.start()
     assert inside.wait(60)
-    runner.start(hp.Coordinator())  # Threads of the first start are announced: this does nothing.
+    other = hp.Coordinator()
+    runner.start(other)  # Threads of the first start are announced: this does nothing.
     go_on.set()
     first.join(60)
     coordinator.join()
-    assert queue.is_closed()
+    other.request_stop()
+    other.join()
+    assert queue.is_closed() and produced == []
 
 
 def test_a_cancel_op_that_starts_its_runner_again():
@@ -329,7 +333,8 @@ def test_what_a_runners_end_raises_is_told(of, monkeypatch):
 def test_a_runner_fills_the_queue_of_an_input_producer():
     names = hp.tf1.string_input_producer(["a", "b"]).queue
     coordinator = hp.Coordinator()
-    hp.QueueRunner(names, [lambda: None]).start(coordinator)
+    hp.QueueRunner(names, [lambda: names.enqueue(b"x")]).start(coordinator)
+    assert names.dequeue() == b"x"
     coordinator.request_stop()
     coordinator.join()
 
