@@ -21,18 +21,25 @@ std::function<Result<void>()> called(const std::optional<nb::object>& function) 
   return [held = hold(function->ptr())] { return call_producer(held); };
 }
 
-// What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook.
+// What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook; but ^C and such,
+// which the main thread raises, end the program's work.
 std::function<Result<void>()> called_at_end(const std::optional<nb::object>& function) {
   if (!function) return {};
   return [held = hold(function->ptr())]() -> Result<void> {
     if (is_exiting()) return {};
     const WithLock lock;
     drop_dead();
+    const bool is_main = is_main_thread();
     const nb::object result = nb::steal([&] {
       const WhileCalling calling;
       return PyObject_CallNoArgs(held.get());
     }());
-    if (!result.is_valid()) PyErr_WriteUnraisable(held.get());
+    if (result.is_valid()) return {};
+    if (is_main && PyErr_ExceptionMatches(PyExc_Exception) == 0) {
+      raise_later();
+    } else {
+      PyErr_WriteUnraisable(held.get());
+    }
     return {};
   };
 }

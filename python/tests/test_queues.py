@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Queues, runners and the coordinator."""
 import gc
+import signal
 import sys
 import threading
 import time
@@ -328,6 +329,45 @@ def test_what_a_runners_end_raises_is_told(of, monkeypatch):
             coordinator.join()
     assert told == [(OwnError, of, end)]
     assert queue.is_closed() == (of == "cancel_op"), "after an error it is closed in any case"
+
+
+@pytest.mark.parametrize("calls", ["start", "request_stop", "with"])
+def test_an_interrupt_of_cancel_op_on_the_main_thread_ends_what_the_program_does(calls, monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
+    queue, coordinator = hp.FIFOQueue(1, hp.i64), hp.Coordinator()
+    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=lambda: [signal.raise_signal(signal.SIGINT), queue.close(True)])
+
+    def stops():
+        if calls == "start":
+            coordinator.request_stop()
+            runner.start(coordinator)
+        elif calls == "request_stop":
+            runner.start(coordinator)
+            coordinator.request_stop()
+        else:
+            with coordinator:
+                runner.start(coordinator)
+
+    with pytest.raises(KeyboardInterrupt):
+        stops()
+        threading.Event().wait(60)
+    queue.close(True)
+    coordinator.join()
+    assert told == []
+
+
+def test_an_exit_of_close_op_on_a_thread_is_told(monkeypatch):
+    told = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
+
+    def produce():
+        raise StopIteration
+
+    coordinator = hp.Coordinator()
+    hp.QueueRunner(hp.FIFOQueue(1, hp.i64), [produce], close_op=lambda: sys.exit(1)).start(coordinator)
+    coordinator.join()
+    assert told == [SystemExit]
 
 
 def test_a_runner_fills_the_queue_of_an_input_producer():
