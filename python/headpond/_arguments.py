@@ -14,8 +14,8 @@ def integer(call: str, name: str, value: Any, *, bits: int = 64, least: int | No
     """An integer of so many bits, and not below `least`."""
     try:
         number = index(value)
-    except TypeError:
-        raise TypeError(f"{call}: {name}={value!r}: must be an integer") from None
+    except TypeError as own:
+        raise TypeError(f"{call}: {name}={shown(value)}: must be an integer") from own if hasattr(type(value), "__index__") else None
     if not (-2**(bits - 1) if least is None else least) <= number < 2**(bits - 1):
         raise InvalidArgumentError(f"{call}: {name}={number}: must be in [{f'-2**{bits - 1}' if least is None else least}, 2**{bits - 1})")
     return number
@@ -51,11 +51,11 @@ def text(call: str, name: str, value: Any) -> str:
 def some_text(call: str, name: str, value: Any) -> str:
     """None is refused, too, as is half of a surrogate pair, which UTF-8 does not have."""
     if not isinstance(value, str):
-        raise TypeError(f"{call}: {name}={_shown(value)}: must be a text")
+        raise TypeError(f"{call}: {name}={shown(value)}: must be a text")
     try:
         value.encode()
     except UnicodeEncodeError as problem:
-        raise InvalidArgumentError(f"{call}: {name}={_shown(value)}: the character {value[problem.start]!r} is not valid Unicode text") from None
+        raise InvalidArgumentError(f"{call}: {name}={shown(value)}: the character {value[problem.start]!r} is not valid Unicode text") from None
     return value
 
 
@@ -66,9 +66,9 @@ def path(call: str, name: str, value: Any) -> str:
     except TypeError:
         named = None
     if not isinstance(named, str):
-        raise TypeError(f"{call}: {name}={_shown(value)}: must be a text or a path")
+        raise TypeError(f"{call}: {name}={shown(value)}: must be a text or a path")
     if "\0" in named:
-        raise InvalidArgumentError(f"{call}: {name}={_shown(value)}: no name of a file has a character 0")
+        raise InvalidArgumentError(f"{call}: {name}={shown(value)}: no name of a file has a character 0")
     return some_text(call, name, named)
 
 
@@ -76,13 +76,13 @@ def some_function(call: str, name: str, value: Any, what: str = "a function") ->
     """`what` names to users what may stand there, with its article."""
     if callable(value):
         return value
-    raise TypeError(f"{call}: {name}={_shown(value)}: must be {what}")
+    raise TypeError(f"{call}: {name}={shown(value)}: must be {what}")
 
 
 def texts(call: str, name: str, value: Any) -> list[str]:
     """A list of texts, not one text, which would be a list of its letters."""
     if isinstance(value, (str, bytes)) or not hasattr(value, "__iter__"):
-        raise TypeError(f"{call}: {name}={_shown(value)}: must be a list of texts")
+        raise TypeError(f"{call}: {name}={shown(value)}: must be a list of texts")
     return [some_text(call, name, one) for one in value]
 
 
@@ -90,9 +90,10 @@ def instance(call: str, name: str, value: Any, kind: type, what: str) -> Any:
     """`what` names the class to users, with its article."""
     if isinstance(value, kind):
         return value
-    raise TypeError(f"{call}: {name}={_shown(value)}: must be {what}")
+    raise TypeError(f"{call}: {name}={shown(value)}: must be {what}")
 
 
-def _shown(value: Any) -> str:
-    most, shown = 200, repr(value)
-    return shown if len(shown) <= most else shown[:most] + "..."
+def shown(value: Any) -> str:
+    """For messages: of a long text its beginning."""
+    most, text = 200, repr(value)
+    return text if len(text) <= most else text[:most] + "..."

@@ -18,7 +18,14 @@ std::string shown(nb::handle value) {
   const bool is_long = PyUnicode_GetLength(text.ptr()) > kMostShown;
   if (is_long) text = nb::steal(PyUnicode_Substring(text.ptr(), 0, kMostShown));
   if (!text.is_valid()) throw nb::python_error();
-  return text_of(text) + (is_long ? "..." : "");
+  // UTF-8 has no half of a surrogate pair.
+  const nb::object bytes = nb::steal(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes.is_valid()) throw nb::python_error();
+  return std::string(PyBytes_AsString(bytes.ptr())) + (is_long ? "..." : "");
+}
+
+std::string refusal(const char* call, const char* argument, nb::handle value, const char* what) {
+  return fmt::format("{}: {}={}: must be {}", call, argument, shown(value), what);
 }
 
 // NumPy's bool, which is none of Python's.
@@ -26,6 +33,19 @@ bool is_flag(nb::handle value) {
   const nb::handle type = value.type();
   const std::string name = text_of(type.attr("__name__"));
   return (name == "bool" || name == "bool_") && text_of(type.attr("__module__")) == "numpy";
+}
+
+// After a conversion that failed. The TypeError that is set is the cause of this one if the value raised it itself, as
+// its type can be converted.
+[[noreturn]] void refuse_value(const char* call, const char* argument, nb::handle value, const char* what,
+                               bool is_convertible) {
+  nb::python_error own;  // Takes it.
+  if (!own.matches(PyExc_TypeError)) throw own;
+  if (!is_convertible) refuse_type(call, argument, value, what);
+  const std::string text = refusal(call, argument, value, what);
+  own.restore();
+  nb::chain_error(PyExc_TypeError, "%s", text.c_str());
+  throw nb::python_error();
 }
 
 }  // namespace
@@ -41,7 +61,7 @@ void clear_only(PyObject* type) {
 }
 
 void refuse_type(const char* call, const char* argument, nb::handle value, const char* what) {
-  throw nb::type_error(fmt::format("{}: {}={}: must be {}", call, argument, shown(value), what).c_str());
+  throw nb::type_error(refusal(call, argument, value, what).c_str());
 }
 
 std::optional<double> Timeout::of(const char* call) const {
@@ -62,10 +82,7 @@ const PythonCoordinator* Stop::of(const char* call) const {
 
 int64_t Integer::of(const char* call, const char* argument) const {
   const nb::object number = nb::steal(PyNumber_Index(value.ptr()));
-  if (!number.is_valid()) {
-    clear_only(PyExc_TypeError);
-    refuse_type(call, argument, value, "an integer");
-  }
+  if (!number.is_valid()) refuse_value(call, argument, value, "an integer", PyIndex_Check(value.ptr()) != 0);
   const int64_t made = PyLong_AsLongLong(number.ptr());
   if (PyErr_Occurred() == nullptr) return made;
   clear_only(PyExc_OverflowError);
@@ -82,11 +99,9 @@ bool Flag::of(const char* call, const char* argument) const {
 }
 
 std::vector<int64_t> Indices::of(const char* call) const {
+  const bool is_iterable = nb::hasattr(value.type(), "__iter__");
   const nb::object all = nb::steal(PySequence_Tuple(value.ptr()));
-  if (!all.is_valid()) {
-    clear_only(PyExc_TypeError);
-    refuse_type(call, "indices", value, "a list of integers");
-  }
+  if (!all.is_valid()) refuse_value(call, "indices", value, "a list of integers", is_iterable);
   std::vector<int64_t> made;
   for (nb::handle one : nb::borrow<nb::tuple>(all)) made.push_back(Integer{one}.of(call, "indices"));
   return made;

@@ -289,6 +289,37 @@ def test_what_a_value_raises_by_itself_stays_as_it_is(call):
         call()
 
 
+class Wrong(Raises):
+    def fail(self, *_):
+        raise TypeError("not now")
+    __index__ = __iter__ = fail
+
+
+@pytest.mark.parametrize("call", [
+    lambda: queue().dequeue_many(Wrong()), lambda: hp.MapStagingArea("int64").put(1, 1, Wrong()), lambda: hp.FIFOQueue(Wrong(), "int64"),
+    lambda: hp.MapStagingArea("int64").put(1, 1, (one + "" for one in [1]))])
+def test_a_type_error_of_a_value_is_the_cause(call):
+    with pytest.raises(TypeError, match=r"must be (an integer|a list of integers)$") as raised:
+        call()
+    assert isinstance(raised.value.__cause__, TypeError) and not raised.value.__cause__.args[0].startswith(("put", "dequeue"))
+
+
+def test_a_type_that_is_never_an_integer_is_no_cause():
+    for call in (lambda: queue().dequeue_many("3"), lambda: hp.MapStagingArea("int64").put(1, 1, 5), lambda: hp.FIFOQueue("3", "int64")):
+        with pytest.raises(TypeError, match="must be") as raised:
+            call()
+        assert raised.value.__cause__ is None
+
+
+def test_a_value_may_have_half_of_a_surrogate_pair():
+    class Odd:
+        def __repr__(self):
+            return "\ud800"
+
+    with pytest.raises(TypeError, match=r"^dequeue_many\(\): n=\\ud800: must be an integer$"):
+        queue().dequeue_many(Odd())
+
+
 def test_a_released_memoryview_says_so(tmp_path):
     view = memoryview(b"x")
     view.release()
