@@ -10,7 +10,7 @@ from operator import index
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from . import _core
-from ._arguments import flag, instance, integer, integer_or, number, some_function, some_text, text, texts
+from ._arguments import flag, instance, integer, integer_or, number, shown, some_function, some_text, text, texts
 from ._values import DTypeLike, Shape, dtype_name, seed_of
 from .errors import CancelledError, InvalidArgumentError
 
@@ -37,15 +37,23 @@ def _watchdog(call: str, seconds: Any) -> float | None:
     return made
 
 
-def _shapes(shapes: Any, components: int) -> list[tuple[int | None, ...]] | None:
+def _shapes(call: str, shapes: Any, components: int) -> list[tuple[int | None, ...]] | None:
     """A list of shapes, or the shape of the only component."""
     if shapes is None:
         return None
-    is_empty_list = isinstance(shapes, list) and not shapes
+    is_empty_list, given = isinstance(shapes, list) and not shapes, shapes
+    if not _is_list(shapes):
+        raise TypeError(f"{call}: shapes={shown(given)}: must be a list of shapes")
     shapes = list(shapes)
     if components == 1 and all(one is None or hasattr(one, "__index__") and not getattr(one, "ndim", 0) for one in shapes) and not is_empty_list:
         shapes = [shapes]
+    if not all(_is_list(one) for one in shapes):
+        raise TypeError(f"{call}: shapes={shown(given)}: must be a list of shapes")
     return [tuple(index(size) if hasattr(size, "__index__") else size for size in one) for one in shapes]
+
+
+def _is_list(value: Any) -> bool:
+    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) != 0
 
 
 _Q = TypeVar("_Q", bound="Queue")
@@ -58,8 +66,8 @@ class Queue(_core.Queue):
     def __init__(self, capacity: int, dtypes: _Dtypes, shapes: _Shapes, names: _Names, shared_name: str | None, name: str | None,
                  memory_limit: int | None, watchdog: float | None, min_after_dequeue: int = 0, seed: int = 0) -> None:
         self._dtypes = [dtype_name(one) for one in _listed(dtypes)]
-        self._shapes = _shapes(shapes, len(self._dtypes))
         kind = type(self).__name__
+        self._shapes = _shapes(kind, shapes, len(self._dtypes))
         super().__init__(kind, {
             "capacity": integer(kind, "capacity", capacity), "dtypes": self._dtypes,
             "shapes": self._shapes,
@@ -86,7 +94,10 @@ class Queue(_core.Queue):
     def from_list(cls: type[_Q], index: int, queues: Iterable[_Q]) -> _Q:
         """The queue at `index`, a number that is known only when the program runs. InvalidArgumentError for another index, and unless all
         queues have the same dtypes and names."""
-        call, index, queues = "from_list()", integer("from_list()", "index", index), list(queues)
+        call, index = "from_list()", integer("from_list()", "index", index)
+        if not _is_list(queues):
+            raise TypeError(f"{call}: queues={shown(queues)}: must be a list of {cls.__name__}")
+        queues = list(queues)
         for one in queues:
             instance(call, "queues", one, cls, f"a list of {cls.__name__}")
         if not 0 <= index < len(queues):
@@ -251,7 +262,7 @@ class StagingArea(_core.StagingArea):
                  capacity: int | None = None, memory_limit: int | None = None) -> None:
         kind = "StagingArea"
         super().__init__([dtype_name(one) for one in _listed(dtypes)],
-                         _shapes(shapes, len(_listed(dtypes))), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
+                         _shapes(kind, shapes, len(_listed(dtypes))), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
                          integer_or(kind, "memory_limit", memory_limit, -1), text(kind, "shared_name", shared_name))
 
     def __repr__(self) -> str:
@@ -267,7 +278,7 @@ class MapStagingArea(_core.MapStagingArea):
                  ordered: bool = False, capacity: int | None = None, memory_limit: int | None = None) -> None:
         listed = [dtype_name(one) for one in _listed(dtypes)]
         kind = "MapStagingArea"
-        super().__init__(listed, _shapes(shapes, len(listed)), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
+        super().__init__(listed, _shapes(kind, shapes, len(listed)), _names(kind, names), integer_or(kind, "capacity", capacity, -1),
                          integer_or(kind, "memory_limit", memory_limit, -1), text(kind, "shared_name", shared_name),
                          flag(kind, "ordered", ordered))
 
@@ -289,7 +300,7 @@ class Barrier(_core.Barrier):
 
     def __init__(self, types: _Dtypes, shapes: _Shapes, shared_name: str | None = None, *, names: _Names = None) -> None:
         listed = [dtype_name(one) for one in _listed(types)]
-        super().__init__(listed, _shapes(shapes, len(listed)), _names("Barrier", names), text("Barrier", "shared_name", shared_name))
+        super().__init__(listed, _shapes("Barrier", shapes, len(listed)), _names("Barrier", names), text("Barrier", "shared_name", shared_name))
 
     def take_many(self, n: int, allow_small_batch: bool = False, timeout: float | None = None,
                   stop: _core.Coordinator | None = None) -> BarrierBatch:

@@ -158,7 +158,7 @@ def _batcher(sources: Sequence[Any], joins: bool, shuffles: bool, keep_input: An
     flags = ("enqueue_many", "dynamic_pad", "allow_smaller_final_batch")
     checked = {key: flag("batch", key, one) if key in flags else one if key == "seed" else integer("batch", key, one)
                for key, one in options.items()}
-    given = {"dtypes": listed, "shapes": _shapes(shapes, len(listed)), "names": _names("batch", names),
+    given = {"dtypes": listed, "shapes": _shapes("batch", shapes, len(listed)), "names": _names("batch", names),
              "shared_name": text("batch", "shared_name", shared_name), "name": text("batch", "name", name), "num_threads": 1, **checked}
     made: Batcher = _noted(_core.make_batcher(list(sources), given, joins, shuffles, keep_input))
     return made
