@@ -15,7 +15,7 @@ from ._functions import Function, example_rng, is_known, name_of, on_field, want
 from ._names import name_of_function, shown_name
 from ._operators import Operators
 from ._steps import Expression, Kernel, Parser
-from ._values import FieldSpec, Path, Spec, SpecLike, plain, plain_spec, seed_of, shown_spec
+from ._values import FieldSpec, Path, Spec, SpecLike, plain_options, plain_spec, seed_of, shown_spec
 from .errors import InvalidArgumentError
 
 if TYPE_CHECKING:
@@ -429,7 +429,10 @@ class Dataset(Operators):
         if args.get("filename") or op == "snapshot":
             self._refuse_to_keep(op)
         used = [one for kernel in args.get("kernels", ()) for one in kernel.datasets()]
-        made = _core.build(op, plain(args), text(f"{op}()", "name", name), [("", self._core)], chains=[(one._plan(), one._core) for one in used])
+        given = plain_options(op, args)
+        if op == "select":
+            _refuse_mask(given.get("indices"))
+        made = _core.build(op, given, text(f"{op}()", "name", name), [("", self._core)], chains=[(one._plan(), one._core) for one in used])
         return Dataset(made, (*self._functions, *functions_of(used)))
 
     def _refuse_to_keep(self, op: str) -> None:
@@ -454,6 +457,11 @@ def _pair(call: str, made: Any) -> tuple[Any, Any]:
 
 def functions_of(datasets: Iterable[Dataset]) -> tuple[Function, ...]:
     return tuple(function for one in datasets for function in one._functions)
+
+
+def _refuse_mask(indices: Any) -> None:
+    if isinstance(indices, list) and indices and isinstance(indices[0], bool):
+        raise TypeError("select(): indices are positions, not truth values: numpy.flatnonzero(mask) has the positions of the true ones")
 
 
 add_hints(Dataset, map="map", interleave="interleave")

@@ -9,7 +9,7 @@ from typing import Any
 from . import _core
 from ._arguments import text
 from ._dataset import Dataset, core_of, functions_of, without_none
-from ._values import plain, refuse_dataset
+from ._values import plain_options, refuse_dataset
 
 
 def zip(*inputs: Dataset | Sequence[Dataset], **named: Dataset) -> Dataset:  # noqa: A001
@@ -29,7 +29,7 @@ def _joined(op: str, inputs: Sequence[Dataset], given: dict[str, Any], name: str
     pairs = [(str(i), core_of(one, f"{op}()")) for i, one in enumerate(inputs)]
     for key, value in given.items():
         refuse_dataset(f"{op}()", key, value)
-    return Dataset(_core.build(op, plain(without_none(**given)), text(f"{op}()", "name", name), pairs), functions_of(inputs))
+    return Dataset(_core.build(op, plain_options(op, without_none(**given)), text(f"{op}()", "name", name), pairs), functions_of(inputs))
 
 
 def concatenate(*inputs: Dataset) -> Dataset:

@@ -14,7 +14,8 @@ from ._dataset import Dataset
 from ._elsewhere import add_hints
 from ._functions import Function, is_known, name_of
 from ._names import shown_name
-from ._values import DTypeLike, Path, SpecLike, plain, plain_spec, refuse_dataset
+from ._values import DTypeLike, Path, SpecLike, plain, plain_options, plain_spec, refuse_dataset
+from .errors import InvalidArgumentError
 
 
 def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DTypeLike | None = None) -> Dataset:  # noqa: A001
@@ -24,7 +25,7 @@ def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DT
     given = {"start": start, "stop": stop, "step": step}
     for name, value in given.items():
         refuse_dataset("range", name, value)
-    return Dataset(_core.build("range", plain(given | ({} if output_type is None else {"output_type": output_type})), "", []))
+    return Dataset(_core.build("range", plain_options("range", given | ({} if output_type is None else {"output_type": output_type})), "", []))
 
 
 def idx(images: Path | bytes, labels: Path | bytes | None = None) -> Dataset:

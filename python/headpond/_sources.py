@@ -5,7 +5,7 @@ from . import _core
 from ._arguments import text
 from ._dataset import Dataset
 from ._operators import SOURCE, dressed, given_by_name, of_kind
-from ._values import paths_of, plain
+from ._values import paths_of, plain_options
 
 _TABLE = dict(of_kind(SOURCE))
 SOURCES = list(_TABLE)
@@ -17,7 +17,7 @@ def _maker(op, known):
         given = given_by_name(op, known, args, options)
         if "paths" in given:
             given["paths"] = paths_of(given["paths"])
-        return Dataset(_core.build(op, plain(given), text(f"{op}()", "name", name), []))
+        return Dataset(_core.build(op, plain_options(op, given), text(f"{op}()", "name", name), []))
     return dressed(make, op, known)
 
 

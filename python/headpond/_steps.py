@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _core
 from ._arguments import some_text
-from ._values import DTypeLike, dtype_name, is_dataset, plain
+from ._values import DTypeLike, dtype_name, is_dataset, plain_options
 from .errors import Error
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Kernel:
         self.options = options
 
     def _plan(self) -> dict[str, Any]:
-        return {"name": self.name, **plain(self.options)}
+        return {"name": self.name, **plain_options(self.name, self.options)}
 
     def datasets(self) -> list[Dataset]:
         """Those among its options, and of the kernels that it is made of."""
@@ -96,7 +96,7 @@ class Parser:
 
     def __call__(self, message: bytes | str) -> Any:
         def make() -> Any:
-            made = _core.build(self.op, plain(self.options), "", [("", _core.from_tensors([("", message)]))])
+            made = _core.build(self.op, plain_options(self.op, self.options), "", [("", _core.from_tensors([("", message)]))])
             return next(_core.Sequence(made, 0, 1, None, None))
 
         return _alone(self.op, make)

@@ -8,6 +8,8 @@ from collections.abc import Iterable
 from operator import index
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from ._arguments import shown
+
 if TYPE_CHECKING:
     import numpy
 
@@ -109,6 +111,21 @@ def refuse_dataset(call: str, name: str, value: Any) -> None:
         raise TypeError(f"{call}(): {name} cannot be a Dataset")
 
 
+def plain_options(call: str, options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of an operator. TypeError, with its name, for one that is of no type that an operator takes."""
+    made = {}
+    for name, value in options.items():
+        try:
+            made[name] = plain(value)
+        except NotPlain as problem:
+            raise TypeError(f"{call}(): {name}={shown(value)}: {problem}") from problem.__cause__
+    return made
+
+
+class NotPlain(TypeError):
+    """A value is of a type that operators do not take."""
+
+
 def plain(value: Any) -> Any:
     """An argument as pipeline files have it: numbers, texts, lists and dicts."""
     if isinstance(value, (bool, int, float)) or type(value) is str:
@@ -129,4 +146,14 @@ def plain(value: Any) -> Any:
         return plain(value.tolist())
     if hasattr(value, "__iter__") and not isinstance(value, type):  # A range, say.
         return plain(list(value))
-    return dtype_name(value)
+    if hasattr(type(value), "__index__"):
+        try:
+            return index(value)
+        except TypeError as own:
+            raise NotPlain("must be an integer") from own
+    if isinstance(value, slice):
+        raise NotPlain("must be a list of positions: range(start, stop)")
+    try:
+        return dtype_name(value)
+    except TypeError:
+        raise NotPlain("must be a number, a text, a list of them or a dtype") from None

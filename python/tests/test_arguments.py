@@ -34,6 +34,10 @@ TYPES = {
     "Barrier: shapes='ab': must be a list of shapes": lambda: hp.Barrier("int64", "ab"),
     "batch: shapes=3: must be a list of shapes": lambda: tf1.batch(lambda: 1, 1, dtypes="int64", shapes=3),
     "from_list(): queues=3: must be a list of FIFOQueue": lambda: hp.FIFOQueue.from_list(0, 3),
+    "select(): indices=slice(0, 2, None): must be a list of positions: range(start, stop)": lambda: hp.range(3).select(slice(0, 2)),
+    "batch(): batch_size=Ellipsis: must be a number, a text, a list of them or a dtype": lambda: hp.range(3).batch(...),
+    "tfrecord(): on_damage=Ellipsis: must be a number, a text, a list of them or a dtype": lambda: hp.tfrecord("x", ...),
+    "range(): step=Ellipsis: must be a number, a text, a list of them or a dtype": lambda: hp.range(0, 3, ...),
     "StagingArea: capacity='3': must be an integer": lambda: hp.StagingArea(["float32"], capacity="3"),
     "MapStagingArea: ordered=0: must be True or False": lambda: hp.MapStagingArea(["float32"], ordered=0),
     "Barrier: shared_name=3: must be a text": lambda: hp.Barrier(["float32"], [()], shared_name=3),
@@ -301,9 +305,13 @@ class Wrong(Raises):
     __index__ = __iter__ = fail
 
 
+class WrongIndex:
+    __index__ = Wrong.fail
+
+
 @pytest.mark.parametrize("call", [
     lambda: queue().dequeue_many(Wrong()), lambda: hp.MapStagingArea("int64").put(1, 1, Wrong()), lambda: hp.FIFOQueue(Wrong(), "int64"),
-    lambda: hp.MapStagingArea("int64").put(1, 1, (one + "" for one in [1]))])
+    lambda: hp.MapStagingArea("int64").put(1, 1, (one + "" for one in [1])), lambda: hp.range(3).batch(WrongIndex())])
 def test_a_type_error_of_a_value_is_the_cause(call):
     with pytest.raises(TypeError, match=r"must be (an integer|a list of integers)$") as raised:
         call()

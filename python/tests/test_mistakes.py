@@ -485,3 +485,19 @@ def test_buckets_take_the_arguments_of_tf_data_by_position():
     rows = hp.range(1, 9).map(lambda n: np.ones(n), output=(hp.f64, (None,)))
     shapes = [batch.shape for batch in rows.bucket_by_sequence_length("x", [4], [3, 5]).sequence()]
     assert shapes == [(3, 3), (5, 8)]
+
+
+def test_a_mask_is_no_list_of_positions():
+    mask = np.array([True, False, True])
+    for one in (mask, mask.tolist()):
+        with pytest.raises(TypeError, match=r"^select\(\): .*: numpy.flatnonzero\(mask\) has the positions of the true ones$"):
+            hp.range(3).select(one)
+    assert [int(one) for one in hp.range(3).select(np.flatnonzero(mask)).sequence()] == [0, 2]
+
+
+def test_an_object_that_is_an_integer():
+    class Two:
+        def __index__(self):
+            return 2
+
+    assert len(hp.range(5).batch(Two())) == 3 and len(hp.range(Two())) == 2
