@@ -290,7 +290,7 @@ class Dataset(Operators):
     def _result_of(self, function: Callable[..., Any], takes_rng: bool) -> Any:
         for element in self.sequence():
             given = (element, example_rng()) if takes_rng else (element,)
-            return shown_spec(_core.spec_of(function(*given)))
+            return shown_spec(_spec_of(function(*given)))
         raise ValueError("map(): the dataset is empty, so its result is not known; say output=")
 
     def filter(self, predicate: str | Expression | Callable[[Any], Any], *, name: str | None = None, version: int = 0,
@@ -447,6 +447,16 @@ class Dataset(Operators):
 
 
 refuse_names(Dataset)
+
+
+def _spec_of(made: Any) -> Any:
+    try:
+        return _core.spec_of(made)
+    except ValueError as own:
+        if isinstance(made, list) and "inhomogeneous" in str(own):
+            raise TypeError("map(): the function returned a list, which is one array, and its values have different shapes: return a tuple for "
+                            "several fields") from own
+        raise
 
 
 def _pair(call: str, made: Any) -> tuple[Any, Any]:

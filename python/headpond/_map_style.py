@@ -15,7 +15,7 @@ from .errors import InvalidArgumentError
 def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: SpecLike = None, blocking: bool = False, serial: bool = False,
                name: str | None = None, version: int = 0) -> Dataset:
     """Element i is dataset[i], which threads of the Loader ask for: of a torch.utils.data.Dataset, or anything else with len() and [].
-    Tensors and images become arrays. `names`: the fields of items that are tuples. `output`, `blocking`, `serial`, `name`, `version`: as map has
+    Tensors and images become arrays. `names`: the fields of items that are tuples, or lists of arrays. `output`, `blocking`, `serial`, `name`, `version`: as map has
     them; the name is by default that of the data set's class, and a cache on disk needs another one. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
     what it draws from global generators depends on the threads."""
     if isinstance(dataset, Dataset):
@@ -31,7 +31,7 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     called = f"{type(dataset).__module__}.{type(dataset).__qualname__}" if name is None else name
 
     def item(i: int) -> Any:
-        given = dataset[int(i)]
+        given = _as_tuple(dataset[int(i)], fields)
         missing = _where_none(given)
         if missing is not None:
             raise InvalidArgumentError(f"from_torch(): {missing}item {int(i)} of {called} is None: an item has arrays, numbers and texts. To leave an "
@@ -39,6 +39,18 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
         return _plain(given, fields)
 
     return numbers(size)._map_one(item, None, f"from_torch of {called}", version, output, blocking, serial, told_apart=name is not None)
+
+
+def _as_tuple(item: Any, names: tuple[str, ...] | None) -> Any:
+    """PyTorch takes a list for several values, and here a list of numbers is an array."""
+    if isinstance(item, list) and (names is not None and len(names) > 1 or any(_is_array(one) for one in item)):
+        return tuple(item)
+    return item
+
+
+def _is_array(one: Any) -> bool:
+    from numpy import generic
+    return (hasattr(one, "__array__") or hasattr(one, "__array_interface__")) and not isinstance(one, generic)
 
 
 def _where_none(item: Any) -> str | None:

@@ -113,6 +113,26 @@ def test_an_item_that_is_none_is_named(item, where):
         hp.from_torch([item])
 
 
+def test_a_list_of_arrays_is_several_values_as_for_pytorch():
+    class Pairs(Squares):
+        def __getitem__(self, i):
+            return [np.full(2, i), np.full(self.width, -i)]
+
+    for width in (2, 3):
+        Pairs.width = width
+        pair = hp.from_torch(Pairs()).at(4)
+        assert isinstance(pair, tuple) and [one.tolist() for one in pair] == [[4] * 2, [-4] * width]
+        batch = next(hp.from_torch(Pairs(), names=("a", "b")).batch(2).sequence())
+        assert {name: one.shape for name, one in batch.items()} == {"a": (2, 2), "b": (2, width)}
+    assert hp.from_torch([[1, 2], [3, 4]]).at(1).tolist() == [3, 4] and hp.from_torch([[1, 2], [3, 4]], names=["a"]).at(1)["a"].tolist() == [3, 4]
+    assert hp.from_torch([[1, b"x"]], names=["a", "b"]).at(0) == {"a": 1, "b": b"x"}
+    assert hp.from_torch([[np.float32(1), np.float32(2)]]).at(0).tolist() == [1, 2]
+    with pytest.raises(ValueError, match="value 1 of item 0 of .* is None"):
+        hp.from_torch([[np.ones(2), None]])
+    with pytest.raises(ValueError, match="an item has 2 values"):
+        hp.from_torch(Pairs(), names=["a"])
+
+
 def test_what_has_no_positions_is_refused():
     for one in (iter([1, 2]), 5, object(), (x for x in [1])):
         with pytest.raises(TypeError, match=r"with len\(\) and \[\]"):

@@ -501,3 +501,15 @@ def test_an_object_that_is_an_integer():
             return 2
 
     assert len(hp.range(5).batch(Two())) == 3 and len(hp.range(Two())) == 2
+
+
+def test_a_list_of_several_fields_is_told_to_be_a_tuple():
+    pairs = hp.from_tensor_slices((np.ones((3, 2)), np.ones((3, 4))))
+    with pytest.raises(TypeError, match=r"^map\(\): the function returned a list, .*: return a tuple for several fields$"):
+        pairs.map(lambda e: [e[0], e[1]])
+    with pytest.raises(ValueError, match="^inhomogeneous, says the function$"):
+        pairs.map(lambda e: raises(ValueError("inhomogeneous, says the function")))
+
+
+def raises(error):
+    raise error
