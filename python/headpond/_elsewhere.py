@@ -119,7 +119,7 @@ _TAKE_ARRAYS = {"ToImage", "ToTensor", "Lambda"}  # Of torchvision: what makes a
 def refuse_module(call: str, function: object) -> None:
     """TypeError for a torch.nn.Module, as all transforms of torchvision.transforms.v2 are, unless it begins with what takes an array: these
     transforms return arrays as they are. PyTorch need not be installed."""
-    if not _is_of(function, "torch.nn.modules.module", "Module") or type(_first_of(function)).__name__ in _TAKE_ARRAYS:
+    if not is_of(function, "torch.nn.modules.module", "Module") or type(_first_of(function)).__name__ in _TAKE_ARRAYS:
         return
     name = type(function).__name__
     raise TypeError(f"{call}: a function gets arrays, and {name}, a torch.nn.Module, takes tensors (transforms of torchvision return arrays "
@@ -127,7 +127,7 @@ def refuse_module(call: str, function: object) -> None:
                     "lambda a: module(torch.tensor(a).permute(2, 0, 1)); one of your own that takes arrays: lambda a: module(a)")
 
 
-def _is_of(one: object, module: str, name: str) -> bool:
+def is_of(one: object, module: str, name: str) -> bool:
     return any(base.__name__ == name and base.__module__ == module for base in type(one).__mro__)
 
 

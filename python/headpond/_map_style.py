@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ._dataset import Dataset
+from ._elsewhere import is_of
 from ._memory import range as numbers
 from ._values import SpecLike
 from .errors import InvalidArgumentError
@@ -20,6 +21,10 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     what it draws from global generators depends on the threads."""
     if isinstance(dataset, Dataset):
         raise TypeError("from_torch(): this is a headpond.Dataset already")
+    torchs = "torch.utils.data.dataset"
+    if is_of(dataset, torchs, "IterableDataset") and getattr(type(dataset).__getitem__, "__module__", "") == torchs:
+        advice = "use the headpond.Dataset that it was made of" if hasattr(dataset, "loader") else "use hp.from_generator(lambda epoch: iter(dataset), spec)"
+        raise TypeError(f"from_torch(): {type(dataset).__name__} is an IterableDataset, whose items have no positions: {advice}")
     try:
         size = len(dataset)
         dataset.__getitem__  # noqa: B018

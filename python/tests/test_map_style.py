@@ -165,8 +165,16 @@ def test_data_sets_of_torch():
     assert [float(one["x"][0]) for one in hp.from_torch(Own()).sequence()] == list(range(20))
     subset = torch.utils.data.Subset(Own(), [5, 3])
     assert [int(one["label"]) for one in hp.from_torch(subset).sequence()] == [5, 3]
-    with pytest.raises(TypeError, match="from_generator"):
-        hp.from_torch(Endless())
+    for one, advice in ((Endless(), r"hp.from_generator\(lambda epoch: iter\(dataset\), spec\)"), (hp.range(3).to_torch(), "the headpond.Dataset")):
+        with pytest.raises(TypeError, match=f"is an IterableDataset, whose items have no positions: use {advice}"):
+            hp.from_torch(one)
+
+    class Both(Endless, Own):
+        pass
+
+    assert len(hp.from_torch(Both())) == 20
+    lists = hp.from_torch([[torch.ones(2), torch.tensor(3)]]).at(0)
+    assert [one.tolist() for one in lists] == [[1, 1], 3]
 
 
 def test_images_of_pillow():
