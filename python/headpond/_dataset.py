@@ -170,7 +170,7 @@ class Dataset(Operators):
 
     def __getitem__(self, index: NoReturn) -> NoReturn:  # No type is that of an index.
         raise TypeError("a headpond.Dataset has no []: ds.at(i) is element i, ds.skip(i).take(n) has n from there, "
-                        "ds.select([5, 2]) those at these positions, ds.shard(n, i) every n-th")
+                        "ds.select([5, 2]) those at these positions, ds.shard(n, i) every n-th; for a DataLoader: ds.batch(n).to_torch()")
 
     def __iter__(self) -> _core.Batches:
         from ._loader import Loader
