@@ -76,15 +76,30 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
     call = "from_generator()"
-    some_function(call, "make", make)
-    if seek is not None:
-        some_function(call, "seek", seek)
+    if not _takes(some_function(call, "make", make), 0):
+        raise TypeError(f"{call}: make gets the epoch's number: lambda epoch: gen()")
+    if seek is not None and not _takes(some_function(call, "seek", seek), 0, 0):
+        raise TypeError(f"{call}: seek gets the epoch's number and a position: lambda epoch, position: ...")
     called = name_of(make, call, name)
     made = Function(make, f"from_generator({called or shown_name(make)})", told_apart=is_known(make, name))
     sought = None if seek is None else Function(seek, f"seek({called or shown_name(make)})")
     version, blocking = integer(call, "version", version, bits=32), flag(call, "blocking", blocking)
     core = _core.from_generator(made, plain_spec(spec), called, version, blocking, sought)
     return Dataset(core, (made,) if sought is None else (made, sought))
+
+
+def _takes(function: Any, *arguments: Any) -> bool:
+    """Whether it can be called with these; where that is not known, True."""
+    from inspect import signature
+    try:
+        known = signature(function, follow_wrapped=False)
+    except (TypeError, ValueError):
+        return True
+    try:
+        known.bind(*arguments)
+    except TypeError:
+        return False
+    return True
 
 
 def read_plan(path: Path) -> tuple[Dataset, int | None]:
