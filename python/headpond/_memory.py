@@ -42,7 +42,7 @@ def _by_name(values: Any) -> list[tuple[str, Any]]:
 
 def from_tensors(values: Any) -> Dataset:
     """One element: a dict of arrays, a tuple of arrays, or one array."""
-    return Dataset(_core.from_tensors(_by_name(values)))
+    return Dataset(_of_arrays("from_tensors()", lambda: _core.from_tensors(_by_name(values))))
 
 
 def from_tensor_slices(values: Any) -> Dataset:
@@ -50,7 +50,17 @@ def from_tensor_slices(values: Any) -> Dataset:
     must not change. A numpy.memmap is not read here: the plan has its file's name and size, and a checksum of its last 4096
     bytes only, so a state does not notice that values before them were changed."""
     named = _by_name(values)
-    return Dataset(_core.from_tensor_slices(named, [_place_of(value) for _, value in named]))
+    return Dataset(_of_arrays("from_tensor_slices()", lambda: _core.from_tensor_slices(named, [_place_of(value) for _, value in named])))
+
+
+def _of_arrays(call: str, make: Callable[[], _core.Dataset]) -> _core.Dataset:
+    try:
+        return make()
+    except ValueError as own:
+        if "inhomogeneous" not in str(own):
+            raise
+        raise InvalidArgumentError(f"{call}: lists of different lengths are no array: hp.from_generator() takes rows of any length, and padded_batch() "
+                                   "or ragged_batch() makes batches of them") from own
 
 
 def _place_of(value: Any) -> str:

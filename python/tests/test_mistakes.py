@@ -526,3 +526,11 @@ def test_a_generator_gets_the_epochs_number():
 
 def iter_of(epoch, of=7):
     return iter([of])
+
+
+def test_arrays_that_do_not_fit_are_told_by_position():
+    with pytest.raises(hp.InvalidArgumentError, match="array 0 has 10 rows, array 1 has 5$"):
+        hp.from_tensor_slices((np.zeros((10, 2)), np.zeros(5)))
+    for build in (lambda: hp.from_tensor_slices({"x": [[1, 2], [3]]}), lambda: hp.from_tensors([[1, 2], [3]])):
+        with pytest.raises(hp.InvalidArgumentError, match=r"^from_tensor.*\(\): lists of different lengths are no array: hp.from_generator\(\) .* padded_batch\(\)"):
+            build()

@@ -39,15 +39,22 @@ class SlicesView final : public View {
   const uint64_t source_;
 };
 
+// Fields without names have positions.
+std::string shown(const std::vector<std::pair<std::string, Tensor>>& tensors, size_t i) {
+  if (!tensors[i].first.empty()) return fmt::format("'{}'", tensors[i].first);
+  return tensors.size() == 1 ? "the array" : fmt::format("array {}", i);
+}
+
 Node::Facts facts_of(std::string op, std::string args, const std::vector<std::pair<std::string, Tensor>>& tensors,
                      std::string location) {
   if (tensors.empty()) refuse(op, "no tensors");
   Node::Facts facts{.op = std::move(op), .args = std::move(args), .location = std::move(location)};
-  for (const auto& [name, tensor] : tensors) {
-    if (tensor.rank() == 0) refuse(facts.op, fmt::format("'{}' is a scalar: it has no rows", name));
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const auto& [name, tensor] = tensors[i];
+    if (tensor.rank() == 0) refuse(facts.op, fmt::format("{} is a scalar: it has no rows", shown(tensors, i)));
     if (tensor.dim(0) != tensors[0].second.dim(0)) {
-      refuse(facts.op, fmt::format("'{}' has {} rows, '{}' has {}", tensors[0].first, tensors[0].second.dim(0), name,
-                                   tensor.dim(0)));
+      refuse(facts.op, fmt::format("{} has {} rows, {} has {}", shown(tensors, 0), tensors[0].second.dim(0),
+                                   shown(tensors, i), tensor.dim(0)));
     }
     for (const FieldSpec& other : facts.spec) {
       if (!name.empty() && other.name == name) refuse(facts.op, fmt::format("two fields named '{}'", name));

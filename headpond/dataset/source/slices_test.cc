@@ -39,6 +39,8 @@ TEST(Slices, RefuseTensorsThatDoNotFit) {
   refuses({}, "no tensors");
   refuses({{"s", Tensor::scalar(1)}}, "'s' is a scalar: it has no rows");
   refuses({{"a", numbers({1, 2})}, {"b", numbers({1, 2, 3})}}, "'a' has 2 rows, 'b' has 3");
+  refuses({{"", Tensor::scalar(1)}}, "the array is a scalar: it has no rows");
+  refuses({{"", numbers({1, 2})}, {"", numbers({1, 2, 3})}}, "array 0 has 2 rows, array 1 has 3");
   refuses({{"a", numbers({1})}, {"a", numbers({1})}}, "two fields named 'a'");
 }
 
