@@ -30,6 +30,9 @@ def range(start: int, stop: int | None = None, step: int = 1, *, output_type: DT
 
 def idx(images: Path | bytes, labels: Path | bytes | None = None) -> Dataset:
     """The rows of one IDX file; the images and labels of two, as fields "image" and "label"."""
+    for one in (images, labels):
+        if isinstance(one, (list, tuple)):
+            raise TypeError("idx(): its files are arguments of their own: hp.idx(images, labels)")
     return Dataset(_core.build("idx", {"paths": [plain(one) for one in (images, labels) if one is not None]}, "", []))
 
 

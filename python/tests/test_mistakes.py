@@ -534,3 +534,9 @@ def test_arrays_that_do_not_fit_are_told_by_position():
     for build in (lambda: hp.from_tensor_slices({"x": [[1, 2], [3]]}), lambda: hp.from_tensors([[1, 2], [3]])):
         with pytest.raises(hp.InvalidArgumentError, match=r"^from_tensor.*\(\): lists of different lengths are no array: hp.from_generator\(\) .* padded_batch\(\)"):
             build()
+
+
+def test_the_files_of_idx_are_arguments():
+    for paths in ([], ["images", "labels"], ("images", "labels")):
+        with pytest.raises(TypeError, match=r"hp.idx\(images, labels\)$"):
+            hp.idx(paths)
