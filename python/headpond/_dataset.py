@@ -90,7 +90,8 @@ class Dataset(Operators):
         return -1 if count == _core.ENDLESS else count
 
     def options(self) -> dict[str, Any]:
-        """What `with_options` set: those of `deterministic`, `threads` and `memory` that it names. A Loader takes these unless it is given others."""
+        """What `with_options` set: those of `deterministic`, `threads` and `memory` that it names. A Loader takes these unless it is given others, or
+        `resources`."""
         return without_none(**dict(zip(("deterministic", "threads", "memory"), self._core.options(), strict=True)))
 
     def __bool__(self) -> bool:
