@@ -207,15 +207,20 @@ def _decoded(column: Any, pyarrow: Any) -> Any:
     """Values in place of numbers of a dictionary, as pandas' categories are, and texts as all kinds of them are known here: polars has others."""
     kind, types = column.type, pyarrow.types
     if types.is_dictionary(kind):
-        parts = [_with_large_offsets(_decoded(one.dictionary, pyarrow), pyarrow).take(one.indices) for one in column.chunks]
-        return pyarrow.chunked_array(parts, _with_large_offsets(_decoded(pyarrow.array([], kind.value_type), pyarrow), pyarrow).type)
+        parts = [_values_of(one.dictionary, pyarrow).take(one.indices) for one in column.chunks]
+        return pyarrow.chunked_array(parts, _values_of(pyarrow.array([], kind.value_type), pyarrow).type)
     if types.is_fixed_size_binary(kind) or _is_view(kind, "is_binary_view", types):
         return column.cast(pyarrow.large_binary())
     return column.cast(pyarrow.large_string()) if _is_view(kind, "is_string_view", types) else column
 
 
+def _values_of(dictionary: Any, pyarrow: Any) -> Any:
+    """Those that its numbers stand for, in one array; they may be numbers of another dictionary."""
+    return _with_large_offsets(_one_chunk(_decoded(pyarrow.chunked_array([dictionary]), pyarrow)), pyarrow)
+
+
 def _with_large_offsets(texts: Any, pyarrow: Any) -> Any:
-    """Texts of more than 2 GiB together, as a few of a dictionary may become; anything else as it is."""
+    """Casts texts to 64-bit offsets, as the values that a dictionary names may exceed 2 GiB; returns other types unchanged."""
     if pyarrow.types.is_string(texts.type):
         return texts.cast(pyarrow.large_string())
     return texts.cast(pyarrow.large_binary()) if pyarrow.types.is_binary(texts.type) else texts

@@ -102,6 +102,16 @@ def test_dictionaries_and_all_kinds_of_texts():
     assert rows_of(hp.from_arrow(known, fill="a")) == [{"x": b"a"}, {"x": b"b"}], "of which the dictionary has only one"
 
 
+def test_a_dictionary_of_a_dictionary():
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    for values in (["a", "b"], [10, 20]):
+        inner = pyarrow.DictionaryArray.from_arrays(pyarrow.array([1, 0]), pyarrow.array(values))
+        outer = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0, 1, 0]), inner)
+        found = [one["x"] for one in hp.from_arrow(pyarrow.table({"x": outer})).sequence()]
+        expected = [values[1], values[0], values[1]]
+        assert found == [one.encode() if isinstance(one, str) else one for one in expected]
+
+
 def test_rows_that_a_part_of_a_table_left_out_do_not_count():
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     table = pyarrow.table({"x": [[1, None], [3], [4, 5]]})
