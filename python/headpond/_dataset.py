@@ -298,7 +298,16 @@ class Dataset(Operators):
                blocking: bool = False, serial: bool = False) -> Dataset:
         """Keeps the elements for which a function or an expression is true. `serial`: as of map."""
         if isinstance(predicate, (Expression, str)):
-            return self._step("filter", {"predicate": predicate}, name)
+            try:
+                return self._step("filter", {"predicate": predicate}, name)
+            except InvalidArgumentError as error:
+                before, is_text, _ = error.message.partition("' is bytes, which has no arithmetic here")
+                if is_text:
+                    field = before.rpartition("'")[2]
+                    one = f"e[{field!r}]" if isinstance(self.spec, dict) else f"e[{field}]" if type(self.spec) is tuple else "e"
+                    error.message += f": use a function, lambda e: {one} == b'text'"
+                    error.args = (error.message,)
+                raise
         some_function("filter()", "predicate", predicate, "a function or an expression")
         refuse_unpacking("filter()", predicate, self.spec)
         called = name_of(predicate, "filter()", name)

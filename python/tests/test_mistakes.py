@@ -540,3 +540,16 @@ def test_the_files_of_idx_are_arguments():
     for paths in ([], ["images", "labels"], ("images", "labels")):
         with pytest.raises(TypeError, match=r"hp.idx\(images, labels\)$"):
             hp.idx(paths)
+
+
+def test_a_text_in_an_expression_is_told_what_takes_it(tmp_path):
+    (tmp_path / "a.csv").write_text("name,y\nfoo,1\nbar,2\n")
+    rows = hp.csv(tmp_path / "a.csv")
+    with pytest.raises(hp.InvalidArgumentError, match=r"'name' is bytes, .*: use a function, lambda e: e\['name'\] == b'text'$") as raised:
+        rows.filter('name == "foo"')
+    assert raised.value.message == str(raised.value)
+    assert [int(one["y"]) for one in rows.filter(lambda e: e["name"] == b"foo").sequence()] == [1]
+    with pytest.raises(hp.InvalidArgumentError, match=r": use a function, lambda e: e == b'text'$"):
+        hp.text_lines(tmp_path / "a.csv").filter("x == 3")
+    with pytest.raises(hp.InvalidArgumentError, match=r": use a function, lambda e: e\[1\] == b'text'$"):
+        hp.from_tensor_slices((np.arange(2), [b"a", b"b"])).filter("`1` == 3")
