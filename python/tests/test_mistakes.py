@@ -553,3 +553,7 @@ def test_a_text_in_an_expression_is_told_what_takes_it(tmp_path):
         hp.text_lines(tmp_path / "a.csv").filter("x == 3")
     with pytest.raises(hp.InvalidArgumentError, match=r": use a function, lambda e: e\[1\] == b'text'$"):
         hp.from_tensor_slices((np.arange(2), [b"a", b"b"])).filter("`1` == 3")
+    with pytest.raises(hp.InvalidArgumentError, match="there are 'name', 'y'$"):
+        next(hp.csv(tmp_path / "a.csv", columns={"z": hp.f32}).sequence())
+    with pytest.raises(hp.InvalidArgumentError, match="'and' was not expected: write &&$"):
+        rows.filter("y > 1 and y < 3")

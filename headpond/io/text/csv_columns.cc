@@ -55,6 +55,16 @@ Tensor missing_value(DType dtype) {
   return dtype == DType::f32 ? Tensor::scalar(std::nanf("")) : Tensor::scalar(std::nan(""));
 }
 
+// The first columns that there are.
+std::string there_are(const std::vector<std::string>& names) {
+  constexpr size_t kMostShown = 10;
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kMostShown); ++i) {
+    text += fmt::format("{}{}", i == 0 ? "; there are " : ", ", quoted_name(names[i]));
+  }
+  return names.size() > kMostShown ? text + ", ..." : text;
+}
+
 bool can_be_found(DType dtype) {
   return dtype == DType::bytes || dtype == DType::f32 || dtype == DType::f64 || dtype == DType::i64;
 }
@@ -142,7 +152,8 @@ Result<void> CsvColumns::choose(const std::vector<std::string>& names) {
     const size_t count = found == cells_of.end() ? 0 : found->second.count;
     if (count != 1) {
       return fail(ErrorKind::InvalidArgument,
-                  fmt::format("the header has {} columns {}, expected one", count, quoted_name(columns_[field].name)));
+                  fmt::format("the header has {} columns {}, expected one{}", count, quoted_name(columns_[field].name),
+                              count == 0 ? there_are(names) : ""));
     }
     fields_of_[found->second.first] = field;
   }

@@ -270,6 +270,8 @@ TEST(CsvFile, RefusesColumnsThatAreNotThereOrTwice) {
   EXPECT_THAT(
       rows_of("a,b\n1,2\n", {.columns = {{.name = "c"}}}),
       HasSubstr("InvalidArgument: a.csv, header (line 1, offset 0): the header has 0 columns 'c', expected one"));
+  EXPECT_THAT(rows_of("a,b\n1,2\n", {.columns = {{.name = "c"}}}), HasSubstr("expected one; there are 'a', 'b'"));
+  EXPECT_THAT(rows_of("a,b,c,d,e,f,g,h,i,j,k\n1\n", {.columns = {{.name = "z"}}}), HasSubstr("'i', 'j', ..."));
   EXPECT_THAT(rows_of("a,a\n1,2\n"), HasSubstr("the header has 2 columns 'a', expected one"));
   EXPECT_EQ(rows_of("a,a,b\n1,2,3\n", {.columns = {{.name = "b"}}}), "3/");
 }

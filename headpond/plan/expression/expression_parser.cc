@@ -8,6 +8,8 @@
 #include <charconv>
 #include <cmath>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "headpond/plan/expression/expression_lexer.h"
 #include "headpond/plan/named_fields.h"
@@ -46,6 +48,16 @@ Code for_numbers(Code code) { return static_cast<Code>(static_cast<uint8_t>(code
 
 enum class Type : uint8_t { integer, number };
 
+// What Python's operators are called here.
+std::string advice(const Token& token) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kWords = {
+      {{"and", "&&"}, {"or", "||"}, {"not", "!"}}};
+  for (const auto& [word, own] : kWords) {
+    if (token.kind == Token::name && !token.is_quoted && token.text == word) return fmt::format(": write {}", own);
+  }
+  return {};
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const Spec& spec) : lexer_(text), spec_(spec) {}
@@ -53,7 +65,7 @@ class Parser {
   CompiledExpression parse() {
     const Type type = expression(kOr);
     if (lexer_.token().kind != Token::end) {
-      lexer_.refuse(fmt::format("'{}' was not expected", lexer_.token().text));
+      lexer_.refuse(fmt::format("'{}' was not expected{}", lexer_.token().text, advice(lexer_.token())));
     }
     made_.is_float = type == Type::number;
     return std::move(made_);
@@ -172,8 +184,8 @@ class Parser {
       load(i, is_float);
       return is_float ? Type::number : Type::integer;
     }
-    lexer_.refuse(token,
-                  fmt::format("there is no field '{}'; known: {}", token.text, fmt::join(shown_names(spec_), ", ")));
+    lexer_.refuse(token, fmt::format("there is no field '{}'{}; known: {}", token.text, advice(token),
+                                     fmt::join(shown_names(spec_), ", ")));
   }
 
   void load(size_t index, bool is_float) {
