@@ -9,6 +9,7 @@
 
 #include "headpond/base/mutex.h"
 #include "nanobind/stl/string.h"
+#include "python/src/exception_owner.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -231,6 +232,8 @@ OwnsExceptions::OwnsExceptions(const void* owner) : before_(std::exchange(owner_
 OwnsExceptions::~OwnsExceptions() { owner_of_call = before_; }
 int visit_exceptions(const void* owner, visitproc visit, void* arg) { return tracebacks().visit_of(owner, visit, arg); }
 void forget_exceptions(const void* owner) { tracebacks().forget_of(owner); }
+
+void keep_whole(const PyObject* exception) { tracebacks().forget(exception); }
 
 Error error_of_python() { return error_of_exception(nullptr); }
 Error error_of_function() { return error_of_exception(owner_of_call); }

@@ -20,7 +20,10 @@ Element Fields::element_of(const std::string& who, nb::handle value, bool copy) 
   return made;
 }
 
-PythonQueue::PythonQueue(Queue queue) : queue_(std::move(queue)), fields_(queue_->dtypes(), queue_->names()) {}
+PythonQueue::PythonQueue(Queue queue, bool is_alone)
+    : queue_(std::move(queue)),
+      fields_(queue_->dtypes(), queue_->names()),
+      exceptions_(is_alone ? std::make_shared<ExceptionOwner>() : nullptr) {}
 
 Element PythonQueue::to_element(const char* call, nb::handle element, bool copy) const {
   return fields_.element_of(fmt::format("{} '{}'", call, queue_->name()), element, copy);
@@ -69,7 +72,8 @@ void PythonQueue::close(Flag cancel_pending_enqueues) {
 }
 
 void PythonQueue::close_with_error(nb::handle exception) {
-  value(waiting([&, error = error_of_exception(exception)]() -> Result<void> {
+  const Error given = error_of_exception(exception);
+  value(waiting([&, error = exceptions_ != nullptr ? exceptions_->keep(given) : given]() -> Result<void> {
     queue_->close_with_error(error);
     return {};
   }));
@@ -96,7 +100,7 @@ Error error_of_exception(nb::handle exception) {
   return error_of_python();
 }
 
-Result<void> call_producer(const Ref& function, const Ref& argument) {
+Result<void> call_producer(const Ref& function, const std::weak_ptr<ExceptionOwner>& owner, const Ref& argument) {
   if (is_exiting()) return fail(ErrorKind::Cancelled, "the interpreter ends");
   const WithLock lock;
   drop_dead();
@@ -105,7 +109,9 @@ Result<void> call_producer(const Ref& function, const Ref& argument) {
     return argument ? call_with(function.get(), argument.get()) : PyObject_CallNoArgs(function.get());
   }());
   if (result.is_valid()) return {};
-  return fail(producer_error());
+  const Error error = producer_error();
+  const std::shared_ptr<ExceptionOwner> keeper = owner.lock();
+  return fail(keeper != nullptr ? keeper->keep(error) : error);
 }
 
 Error producer_error() {

@@ -9,6 +9,7 @@
 #include "headpond/queue/queue.h"
 #include "headpond/queue/runner/coordinator.h"
 #include "python/src/arguments.h"
+#include "python/src/exception_owner.h"
 #include "python/src/python.h"
 
 namespace headpond::python {
@@ -34,9 +35,11 @@ class PythonCoordinator {
   PythonCoordinator& operator=(const PythonCoordinator&) = delete;
   Coordinator& operator*() const { return *coordinator_; }
   Coordinator* operator->() const { return coordinator_.get(); }
+  ExceptionOwner& exceptions() const { return *exceptions_; }
 
  private:
   std::shared_ptr<Coordinator> coordinator_;
+  const std::shared_ptr<ExceptionOwner> exceptions_ = std::make_shared<ExceptionOwner>();
 };
 
 inline std::stop_token token_of(const PythonCoordinator* coordinator) {
@@ -61,7 +64,8 @@ auto interruptible(const char* who, const Timeout& timeout, const Stop& stop, Ca
 
 class PythonQueue {
  public:
-  explicit PythonQueue(Queue queue);
+  /// `is_alone`: nothing else has that queue.
+  explicit PythonQueue(Queue queue, bool is_alone = false);
   ~PythonQueue() {
     const WithoutLock released;
     queue_.reset();
@@ -69,6 +73,8 @@ class PythonQueue {
   PythonQueue(const PythonQueue&) = delete;
   PythonQueue& operator=(const PythonQueue&) = delete;
   const Queue& queue() const { return *queue_; }
+  /// Null of a queue that others may have, too.
+  const std::shared_ptr<ExceptionOwner>& exceptions() const { return exceptions_; }
 
   void enqueue(nb::handle element, Timeout timeout, Stop stop, Flag copy);
   void enqueue_many(nb::handle rows, Timeout timeout, Stop stop, Flag copy);
@@ -84,6 +90,7 @@ class PythonQueue {
 
   std::optional<Queue> queue_;
   const Fields fields_;
+  const std::shared_ptr<ExceptionOwner> exceptions_;
 };
 
 /// What all of them are made from; `shapes` may be None.
@@ -92,8 +99,9 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
                            int64_t memory_limit, std::optional<double> watchdog);
 
 /// Calls `function`, with `argument` if there is one, with the lock, from a thread that does not have it. StopIteration
-/// is the end of the data.
-Result<void> call_producer(const Ref& function, const Ref& argument = nullptr);
+/// is the end of the data. `owner` keeps what it raises.
+Result<void> call_producer(const Ref& function, const std::weak_ptr<ExceptionOwner>& owner = {},
+                           const Ref& argument = nullptr);
 /// An error that carries an exception's object.
 Error error_of_exception(nb::handle exception);
 /// The error of the exception that such a function raised, which is set. REQUIRES: the lock.

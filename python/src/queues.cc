@@ -18,16 +18,31 @@ void make_queue(PythonQueue* self, const std::string& type, Dict options, int64_
                     options["shapes"], nb::cast<std::vector<std::string>>(options["names"]),
                     nb::cast<std::string>(options["shared_name"]), nb::cast<std::string>(options["name"]),
                     nb::cast<int64_t>(options["memory_limit"]), nb::cast<std::optional<double>>(options["watchdog"]));
+  const bool is_alone = all.shared_name.empty();
   if (type == "RandomShuffleQueue") {
-    new (self) PythonQueue(RandomShuffleQueue(all, min_after_dequeue, seed));
+    new (self) PythonQueue(RandomShuffleQueue(all, min_after_dequeue, seed), is_alone);
   } else if (type == "PaddingFIFOQueue") {
-    new (self) PythonQueue(PaddingFIFOQueue(all));
+    new (self) PythonQueue(PaddingFIFOQueue(all), is_alone);
   } else if (type == "PriorityQueue") {
-    new (self) PythonQueue(PriorityQueue(all));
+    new (self) PythonQueue(PriorityQueue(all), is_alone);
   } else {
-    new (self) PythonQueue(FIFOQueue(all));
+    new (self) PythonQueue(FIFOQueue(all), is_alone);
   }
 }
+
+int traverse_queue(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const auto& exceptions = nb::inst_ptr<PythonQueue>(self)->exceptions();
+  return exceptions != nullptr ? exceptions->visit(visit, arg) : 0;
+}
+
+// The frames of the tracebacks break the cycle.
+int clear_queue(PyObject*) noexcept { return 0; }
+
+PyType_Slot queue_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_queue)},
+                             {Py_tp_clear, reinterpret_cast<void*>(clear_queue)},
+                             {0, nullptr}};
 
 Dict stats_of(const PythonQueue& queue) {
   const QueueStats stats = queue.queue().stats();
@@ -61,7 +76,7 @@ void add_queues(nb::module_& module) {
   const auto timeout = [] { return nb::arg("timeout").none() = nb::none(); };
   const auto stop = [] { return nb::arg("stop").none() = nb::none(); };
   const auto copy = [] { return nb::arg("copy") = true; };
-  nb::class_<PythonQueue>(module, "Queue")
+  nb::class_<PythonQueue>(module, "Queue", nb::type_slots(queue_slots))
       .def("__init__", make_queue)
       .def("enqueue", &PythonQueue::enqueue, nb::arg("element"), nb::kw_only(), timeout(), stop(), copy())
       .def("enqueue_many", &PythonQueue::enqueue_many, nb::arg("rows"), nb::kw_only(), timeout(), stop(), copy())

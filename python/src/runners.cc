@@ -16,9 +16,10 @@
 namespace headpond::python {
 namespace {
 
-std::function<Result<void>()> called(const std::optional<nb::object>& function) {
+std::function<Result<void>()> called(const std::optional<nb::object>& function,
+                                     const std::weak_ptr<ExceptionOwner>& owner) {
   if (!function) return {};
-  return [held = hold(function->ptr())] { return call_producer(held); };
+  return [held = hold(function->ptr()), owner] { return call_producer(held, owner); };
 }
 
 // What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook; but ^C and such,
@@ -54,11 +55,17 @@ class PythonRunner {
       : runner_(queue.queue(), functions_of(producers),
                 {.queue_closed_kinds = kinds_of(queue_closed_kinds),
                  .close_op = called_at_end(close_op),
-                 .cancel_op = called_at_end(cancel_op)}) {}
+                 .cancel_op = called_at_end(cancel_op)}),
+        exceptions_(queue.exceptions()),
+        is_alone_(queue.exceptions() != nullptr) {}
 
   // Of a coordinator that has stopped it calls cancel_op, which may do anything, start this runner among others.
   void start(const PythonCoordinator& coordinator, nb::handle given) {
-    const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()));
+    // A coordinator gives the queues of its runners its error, and a queue its producers' errors to the coordinator.
+    const std::shared_ptr<ExceptionOwner> of_queue = exceptions_.lock();
+    if (of_queue != nullptr || !is_alone_) coordinator.exceptions().share_with(of_queue);
+    const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()),
+                                             coordinator.exceptions().weak_from_this());
     const std::vector<std::shared_ptr<Start>> before = starts_->add(own);
     bool has_begun = true;  // Threads may run, too, if it throws.
     try {
@@ -73,9 +80,11 @@ class PythonRunner {
 
  private:
   struct Start {
-    Start(std::stop_token of, Ref with) : stop(std::move(of)), given(std::move(with)) {}
+    Start(std::stop_token of, Ref with, std::weak_ptr<ExceptionOwner> keeps)
+        : stop(std::move(of)), given(std::move(with)), owner(std::move(keeps)) {}
     const std::stop_token stop;
     const Ref given;
+    const std::weak_ptr<ExceptionOwner> owner;
     bool has_begun = false;  // Under the mutex of Starts.
   };
 
@@ -96,11 +105,11 @@ class PythonRunner {
         return has_begun ? std::ranges::find(before, one) != before.end() : one == own;
       });
     }
-    Ref given_with(const std::stop_token& stop) {
+    std::shared_ptr<Start> with(const std::stop_token& stop) {
       MutexLock lock(mu_);
       const auto has_it = [&](const auto& one) { return one->stop == stop; };
       const auto found = std::ranges::find_if(all_, has_it);
-      return found != all_.end() ? (*found)->given : nullptr;
+      return found != all_.end() ? *found : nullptr;
     }
 
    private:
@@ -112,7 +121,8 @@ class PythonRunner {
     std::vector<QueueRunner::Producer> functions;
     for (const nb::object& producer : producers) {
       functions.emplace_back([held = hold(producer.ptr()), starts = starts_](const std::stop_token& stop) {
-        return call_producer(held, starts->given_with(stop));
+        const std::shared_ptr<Start> start = starts->with(stop);
+        return start != nullptr ? call_producer(held, start->owner, start->given) : call_producer(held);
       });
     }
     return functions;
@@ -120,10 +130,14 @@ class PythonRunner {
 
   const std::shared_ptr<Starts> starts_ = std::make_shared<Starts>();
   QueueRunner runner_;
+  const std::weak_ptr<ExceptionOwner> exceptions_;  // The queue's.
+  const bool is_alone_;
 };
 
 void start_thread(const PythonCoordinator& self, const std::string& name, nb::object body) {
-  self->start(name, [held = hold(body.ptr())](std::stop_token) { return call_producer(held); });
+  self->start(name, [held = hold(body.ptr()), owner = self.exceptions().weak_from_this()](std::stop_token) {
+    return call_producer(held, owner);
+  });
 }
 
 void join(const PythonCoordinator& self, double stop_grace_period, bool ignore_live_threads) {
@@ -142,20 +156,33 @@ bool wait_for_stop(const PythonCoordinator& self, std::optional<double> timeout)
 
 // The exception itself, or none.
 void request_stop(const PythonCoordinator& self, nb::handle exception) {
-  const Error error = exception.is_none() ? Error() : error_of_exception(exception);
+  const Error error = exception.is_none() ? Error() : self.exceptions().keep(error_of_exception(exception));
   value(waiting([&] { return self->request_stop(error); }));
 }
 
 void start_loop(const PythonCoordinator& coordinator, double interval, nb::object body, const std::string& name,
                 const std::optional<nb::object>& first, const std::optional<nb::object>& last) {
-  LooperThread::loop(*coordinator, std::chrono::nanoseconds(static_cast<int64_t>(interval * 1e9)), called(body),
-                     {.name = name, .start_loop = called(first), .stop_loop = called(last)});
+  const std::weak_ptr<ExceptionOwner> owner = coordinator.exceptions().weak_from_this();
+  LooperThread::loop(*coordinator, std::chrono::nanoseconds(static_cast<int64_t>(interval * 1e9)), called(body, owner),
+                     {.name = name, .start_loop = called(first, owner), .stop_loop = called(last, owner)});
 }
+
+int traverse_coordinator(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<PythonCoordinator>(self)->exceptions().visit(visit, arg) : 0;
+}
+
+// The frames of the tracebacks break the cycle.
+int clear_coordinator(PyObject*) noexcept { return 0; }
+
+PyType_Slot coordinator_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_coordinator)},
+                                   {Py_tp_clear, reinterpret_cast<void*>(clear_coordinator)},
+                                   {0, nullptr}};
 
 }  // namespace
 
 void add_runners(nb::module_& module) {
-  nb::class_<PythonCoordinator>(module, "Coordinator")
+  nb::class_<PythonCoordinator>(module, "Coordinator", nb::type_slots(coordinator_slots))
       .def("__init__",
            [](PythonCoordinator* self, const std::vector<std::string>& kinds) {
              new (self) PythonCoordinator({.clean_stop_kinds = kinds_of(kinds)});

@@ -279,7 +279,10 @@ void add_tf1(nb::module_& module) {
   nb::class_<PythonProducer> producer(module, "InputProducer", nb::is_weak_referenceable());
   producer
       .def("start",
-           [](PythonProducer& self, const PythonCoordinator& coordinator) { self.producer().start(*coordinator); })
+           [](PythonProducer& self, const PythonCoordinator& coordinator) {
+             coordinator.exceptions().share_with(nullptr);
+             self.producer().start(*coordinator);
+           })
       .def_prop_ro(
           "queue", [](PythonProducer& self) { return new PythonQueue(self.producer().queue()); },
           nb::for_getter(nb::rv_policy::take_ownership));
@@ -287,7 +290,10 @@ void add_tf1(nb::module_& module) {
   nb::class_<PythonBatcher> batcher(module, "Batcher", nb::is_weak_referenceable());
   batcher
       .def("start",
-           [](PythonBatcher& self, const PythonCoordinator& coordinator) { self.batcher().start(*coordinator); })
+           [](PythonBatcher& self, const PythonCoordinator& coordinator) {
+             coordinator.exceptions().share_with(nullptr);
+             self.batcher().start(*coordinator);
+           })
       .def_prop_ro(
           "queue", [](PythonBatcher& self) { return new PythonQueue(self.batcher().queue()); },
           nb::for_getter(nb::rv_policy::take_ownership))

@@ -261,3 +261,97 @@ def test_an_error_class_of_ours_keeps_its_kind_so_that_on_error_skips_it():
 
     dataset = hp.range(5).map(function, name="f").on_error(max_error_share=1.0)
     assert [int(one) for one in dataset.sequence()] == [0, 1, 3, 4]
+
+
+class Kept:
+    pass
+
+
+CYCLES = {
+    "a runner's producer": lambda queue, coordinator, fails: hp.QueueRunner(queue, [fails]).start(coordinator),
+    "a runner beside another": lambda queue, coordinator, fails: [
+        hp.QueueRunner(hp.FIFOQueue(1, hp.i64), [coordinator.wait_for_stop]).start(coordinator), hp.QueueRunner(queue, [fails] * 2).start(coordinator)],
+    "a thread": lambda queue, coordinator, fails: coordinator.start("fails", fails),
+    "a looper": lambda queue, coordinator, fails: hp.LooperThread.loop(coordinator, None, fails),
+    "the block": lambda queue, coordinator, fails: fails(),
+    "close_with_error": lambda queue, coordinator, fails: queue.close_with_error(raised_by(fails)),
+    "request_stop": lambda queue, coordinator, fails: coordinator.request_stop(raised_by(fails))}
+
+
+def raised_by(function):
+    try:
+        function()
+    except Exception as error:
+        return error
+
+
+@pytest.mark.parametrize("of", CYCLES)
+def test_a_queue_and_a_coordinator_in_the_frames_of_their_exception_are_freed(of):
+    freed = []
+
+    def program():
+        kept, queue = Kept(), hp.FIFOQueue(8, hp.i64, [()])
+
+        def fails():
+            raise ValueError(f"{type(kept).__name__} {queue.size()}")
+
+        try:
+            with hp.Coordinator() as coordinator:
+                freed.extend(map(weakref.ref, (kept, queue, coordinator)))
+                CYCLES[of](queue, coordinator, fails)
+                if not queue.is_closed():
+                    coordinator.wait_for_stop()
+        except ValueError as error:
+            assert error.args == ("Kept 0",)
+        if queue.is_closed():
+            with pytest.raises(hp.OutOfRangeError) as caught:
+                queue.dequeue()
+            assert caught.value.__cause__.args == ("Kept 0",)
+
+    program()
+    for _ in range(3):  # The first may free what has a finalizer of its own.
+        gc.collect()
+    assert [one() for one in freed] == [None] * 3
+
+
+@pytest.mark.parametrize("which", [0, 1, 2])
+def test_one_that_is_left_of_them_still_has_the_exception(which):
+    def program():
+        queue, other, coordinator = hp.FIFOQueue(8, hp.i64, [()]), hp.FIFOQueue(1, hp.i64), hp.Coordinator()
+
+        def fails():
+            raise ValueError(str(queue.size() + other.size()))
+
+        hp.QueueRunner(other, [coordinator.wait_for_stop]).start(coordinator)
+        hp.QueueRunner(queue, [fails]).start(coordinator)
+        with pytest.raises(ValueError):
+            coordinator.join()
+        return (queue, other, coordinator)[which]
+
+    left = program()
+    gc.collect()
+    for _ in range(2):
+        with pytest.raises((ValueError, hp.OutOfRangeError)) as caught:
+            left.join() if which == 2 else left.dequeue()
+        error = caught.value if which == 2 else caught.value.__cause__
+        assert type(error) is ValueError and error.args == ("0",) and error.__traceback__ is not None
+        gc.collect()
+
+
+def test_a_queue_that_others_may_have_keeps_its_exception():
+    def program():
+        queue, coordinator = hp.FIFOQueue(8, hp.i64, [()], shared_name="exceptions"), hp.Coordinator()
+
+        def fails():
+            raise ValueError(str(queue.size()))
+
+        hp.QueueRunner(queue, [fails]).start(coordinator)
+        with pytest.raises(ValueError):
+            coordinator.join()
+        return hp.FIFOQueue(8, hp.i64, [()], shared_name="exceptions")
+
+    left = program()
+    gc.collect()
+    with pytest.raises(hp.OutOfRangeError) as caught:
+        left.dequeue()
+    assert caught.value.__cause__.args == ("0",)
