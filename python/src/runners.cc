@@ -57,25 +57,43 @@ class PythonRunner {
                  .close_op = called_at_end(close_op),
                  .cancel_op = called_at_end(cancel_op)}),
         exceptions_(queue.exceptions()),
-        is_alone_(queue.exceptions() != nullptr) {}
+        is_alone_(queue.exceptions() != nullptr) {
+    for (const nb::object& producer : producers) functions_.push_back(producer.ptr());
+    for (const auto& at_end : {close_op, cancel_op}) {
+      if (at_end) functions_.push_back(at_end->ptr());
+    }
+  }
 
   // Of a coordinator that has stopped it calls cancel_op, which may do anything, start this runner among others.
   void start(const PythonCoordinator& coordinator, nb::handle given) {
     // A coordinator gives the queues of its runners its error, and a queue its producers' errors to the coordinator.
     const std::shared_ptr<ExceptionOwner> of_queue = exceptions_.lock();
     if (of_queue != nullptr || !is_alone_) coordinator.exceptions().share_with(of_queue);
+    coordinator.exceptions().share_with(own_exceptions_);  // It has the queue, too.
     const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()),
                                              coordinator.exceptions().weak_from_this());
     const std::vector<std::shared_ptr<Start>> before = starts_->add(own);
     bool has_begun = true;  // Threads may run, too, if it throws.
+    ++starting_;
     try {
       const WithoutLock released;
       has_begun = runner_.start(*coordinator);
     } catch (...) {
+      --starting_;
       starts_->settle(own, true, {});
       throw;
     }
+    --starting_;
     starts_->settle(own, has_begun, before);
+  }
+
+  /// For tp_traverse. The functions are this runner's alone while no thread may call them: a traceback of what one of
+  /// them raised may have a frame that has the runner.
+  int visit(visitproc visit, void* arg) const {
+    if (const int stops = own_exceptions_->visit(visit, arg); stops != 0) return stops;
+    if (starting_ > 0 || !runner_.is_idle()) return 0;
+    for (PyObject* const function : functions_) Py_VISIT(function);
+    return 0;
   }
 
  private:
@@ -132,6 +150,9 @@ class PythonRunner {
   QueueRunner runner_;
   const std::weak_ptr<ExceptionOwner> exceptions_;  // The queue's.
   const bool is_alone_;
+  const std::shared_ptr<ExceptionOwner> own_exceptions_ = std::make_shared<ExceptionOwner>();
+  std::vector<PyObject*> functions_;  // Those that runner_ holds.
+  int starting_ = 0;                  // Changed with the interpreter's lock.
 };
 
 void start_thread(const PythonCoordinator& self, const std::string& name, nb::object body) {
@@ -172,12 +193,20 @@ int traverse_coordinator(PyObject* self, visitproc visit, void* arg) noexcept {
   return nb::inst_ready(self) ? nb::inst_ptr<PythonCoordinator>(self)->exceptions().visit(visit, arg) : 0;
 }
 
+int traverse_runner(PyObject* self, visitproc visit, void* arg) noexcept {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<PythonRunner>(self)->visit(visit, arg) : 0;
+}
+
 // The frames of the tracebacks break the cycle.
-int clear_coordinator(PyObject*) noexcept { return 0; }
+int clear_nothing(PyObject*) noexcept { return 0; }
 
 PyType_Slot coordinator_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_coordinator)},
-                                   {Py_tp_clear, reinterpret_cast<void*>(clear_coordinator)},
+                                   {Py_tp_clear, reinterpret_cast<void*>(clear_nothing)},
                                    {0, nullptr}};
+PyType_Slot runner_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_runner)},
+                              {Py_tp_clear, reinterpret_cast<void*>(clear_nothing)},
+                              {0, nullptr}};
 
 }  // namespace
 
@@ -196,7 +225,7 @@ void add_runners(nb::module_& module) {
       .def_prop_ro("joined", [](const PythonCoordinator& self) { return self->joined(); })
       .def("raise_requested_exception",
            [](const PythonCoordinator& self) { value(self->raise_requested_exception()); });
-  nb::class_<PythonRunner>(module, "QueueRunner")
+  nb::class_<PythonRunner>(module, "QueueRunner", nb::type_slots(runner_slots))
       .def(nb::init<const PythonQueue&, const std::vector<nb::object>&, const std::vector<std::string>&,
                     const std::optional<nb::object>&, const std::optional<nb::object>&>(),
            nb::arg("queue"), nb::arg("producers"), nb::arg("queue_closed_kinds"), nb::arg("close_op").none(),

@@ -4,6 +4,7 @@
 import gc
 import subprocess
 import sys
+import threading
 import time
 import traceback
 import weakref
@@ -267,7 +268,15 @@ class Kept:
     pass
 
 
+def started(queue, coordinator, fails, **hooks):
+    runner = hp.QueueRunner(queue, [fails, fails], **hooks)
+    runner.start(coordinator)
+    return runner
+
+
 CYCLES = {
+    "a runner": started,
+    "a runner with a hook": lambda queue, coordinator, fails: started(queue, coordinator, fails, close_op=queue.close, cancel_op=lambda: queue.close(True)),
     "a runner's producer": lambda queue, coordinator, fails: hp.QueueRunner(queue, [fails]).start(coordinator),
     "a runner beside another": lambda queue, coordinator, fails: [
         hp.QueueRunner(hp.FIFOQueue(1, hp.i64), [coordinator.wait_for_stop]).start(coordinator), hp.QueueRunner(queue, [fails] * 2).start(coordinator)],
@@ -298,9 +307,10 @@ def test_a_queue_and_a_coordinator_in_the_frames_of_their_exception_are_freed(of
         try:
             with hp.Coordinator() as coordinator:
                 freed.extend(map(weakref.ref, (kept, queue, coordinator)))
-                CYCLES[of](queue, coordinator, fails)
+                runs = CYCLES[of](queue, coordinator, fails)
                 if not queue.is_closed():
                     coordinator.wait_for_stop()
+                assert runs is not queue
         except ValueError as error:
             assert error.args == ("Kept 0",)
         if queue.is_closed():
@@ -336,6 +346,29 @@ def test_one_that_is_left_of_them_still_has_the_exception(which):
         error = caught.value if which == 2 else caught.value.__cause__
         assert type(error) is ValueError and error.args == ("0",) and error.__traceback__ is not None
         gc.collect()
+
+
+def test_a_runner_whose_threads_run_keeps_its_functions():
+    queue, coordinator, go_on = hp.FIFOQueue(8, hp.i64, [()]), hp.Coordinator(), threading.Event()
+
+    def make():
+        def produce():
+            assert go_on.wait(60)
+            queue.enqueue(len(runners))
+
+        runners = [started(queue, coordinator, produce)]
+        return [weakref.ref(runners[0]), weakref.ref(produce)]
+
+    freed = make()  # A cycle, of which only the threads need something.
+    gc.collect()
+    go_on.set()
+    assert queue.dequeue() == 1
+    coordinator.request_stop()
+    coordinator.join()
+    del queue, coordinator  # They have the error that ended the threads.
+    for _ in range(3):
+        gc.collect()
+    assert [one() for one in freed] == [None, None]
 
 
 def test_a_queue_that_others_may_have_keeps_its_exception():

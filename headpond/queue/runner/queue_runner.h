@@ -49,6 +49,9 @@ class QueueRunner {
   /// thread, it throws Exception after it has stopped the coordinator and closed the queue, as after a failed producer.
   /// Thread-safe.
   bool start(Coordinator& coordinator);
+  /// True iff no start has anything of this runner any more: its coordinator has joined the threads, or there was none.
+  /// While start() runs either answer is right.
+  bool is_idle() const { return run_.use_count() == 1; }
 
  private:
   struct Run;

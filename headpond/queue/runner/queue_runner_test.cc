@@ -322,6 +322,26 @@ TEST_F(Runner, ProducersHaveTheStopTokenOfTheirStartAlthoughTheCoordinatorBefore
   EXPECT_EQ(of_second, 2);
 }
 
+TEST_F(Runner, ItIsIdleWhenItsThreadsHaveBeenJoined) {
+  Queue queue = FIFOQueue({.capacity = 1, .dtypes = {DType::i64}});
+  QueueRunner runner(queue, {[](const std::stop_token&) -> Result<void> { return fail(ErrorKind::OutOfRange, ""); }});
+  EXPECT_TRUE(runner.is_idle());
+  Coordinator coordinator;
+  EXPECT_TRUE(runner.start(coordinator));
+  EXPECT_TRUE(coordinator.join());
+  EXPECT_TRUE(runner.is_idle());
+  QueueRunner waits(queue, {[](const std::stop_token& stop) -> Result<void> {
+                      while (!stop.stop_requested()) std::this_thread::yield();
+                      return {};
+                    }});
+  Coordinator other;
+  EXPECT_TRUE(waits.start(other));
+  EXPECT_FALSE(waits.is_idle());
+  EXPECT_TRUE(other.request_stop());
+  EXPECT_TRUE(other.join());
+  EXPECT_TRUE(waits.is_idle());
+}
+
 TEST_F(Runner, StartOnAStoppedCoordinatorCancelsTheQueue) {
   FIFOQueue queue(scalars(1));
   Coordinator coordinator;
