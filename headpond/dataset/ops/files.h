@@ -48,7 +48,8 @@ struct TFRecordOptions {
   bool keep_index = true;  ///< Keep counts and the index of each file in the cache folder (io/record/record_file.h).
   /// TensorFlow's order for this number: a record of each of so many files in turn, as interleave gives them
   /// (nested.h); -1: of 16. nullopt: one file after the other. It changes nothing but the order: all cores read in any
-  /// case, and keys are those of the order without it, but for zlib. A record that is left out still has its turn.
+  /// case, and keys are those of the order without it. But for zlib: keys differ, and one thread inflates all files;
+  /// interleave() over a dataset for each file inflates several at once. A record that is left out still has its turn.
   std::optional<int64_t> num_parallel_reads = std::nullopt;
 };
 
