@@ -84,7 +84,7 @@ class Diagnose(PlanCase):
         self.plan(step("range", stop=10**12) + step("map", function="x + 0 * sleep_us(20000)") + step("batch", batch_size=1))
         def has_waited():
             return "had waited" in " ".join(self.verdict("--seconds", "0.3", "--threads", "1")["findings"])
-        # In most runs: a busy machine may take the processor away just when one ends.
+        # In two runs at least: a busy machine may take the processor away just when one ends.
         self.assertLessEqual(sum(has_waited() for _ in range(5)), 3, "a batch was always about to come")
 
     def test_a_run_is_diagnosed_from_its_files_also_after_a_kill(self):

@@ -33,8 +33,8 @@ class BufferIterator final : public Iterator {
 // Of a dataset that a function made: what it opens later holds that, too.
 class MadeIterator final : public Iterator {
  public:
-  MadeIterator(const void* engine, Node::Ref made, std::unique_ptr<Iterator> iterator)
-      : engine_(engine), made_(std::move(made)), iterator_(std::move(iterator)) {}
+  MadeIterator(const void* engine, Node::Ref made, std::shared_ptr<void> place, std::unique_ptr<Iterator> iterator)
+      : engine_(engine), made_(std::move(made)), place_(std::move(place)), iterator_(std::move(iterator)) {}
   Got next(Context& context, Element& out) override {
     const OpeningScope scope = opening();
     return iterator_->next(context, out);
@@ -51,6 +51,7 @@ class MadeIterator final : public Iterator {
 
   const void* const engine_;
   const Node::Ref made_;
+  const std::shared_ptr<void> place_;  // See MadeDatasets.
   const std::unique_ptr<Iterator> iterator_;
 };
 
@@ -105,8 +106,13 @@ std::unique_ptr<Iterator> Engine::open(const Node& node, const Binding& binding)
 }
 
 std::unique_ptr<Iterator> Engine::open_made(const Node::Ref& made, const Binding& binding) {
+  const bool may_run_ahead = threads > 0 && options.run_ahead != 0;
+  const std::shared_ptr<MadeElementTime> time = made_.time_of(*made);
+  std::shared_ptr<void> place;
+  if (may_run_ahead && !time->is_measured_again() && time->is_dear()) place = made_.take_place();
+  if (!place) return timed(made, binding, time);
   const OpeningScope scope(key(), OpeningScope::parent_in(key()), OpeningScope::prefetch_in(key()), made);
-  return std::make_unique<MadeIterator>(key(), made, open(*made, binding));
+  return std::make_unique<MadeIterator>(key(), made, std::move(place), open(*made, binding));
 }
 
 void Engine::add(const std::shared_ptr<WorkSource>& source) {
@@ -149,19 +155,22 @@ std::unique_ptr<Iterator> Engine::restored(const std::function<std::unique_ptr<I
   }
 }
 
-CostModel Engine::costs_of(const Node& node) {
+CostModel Engine::costs_of(const Node& node, const char* name) {
   const Locked locked(lock);
-  const auto found = costs_.find(&node);
+  const auto found = costs_.find(key_of(node, name));
   return found != costs_.end() ? found->second : CostModel();
 }
 
 void Engine::closed(const WorkSource& source, const Node& node, const CostModel& costs) {
   try {
-    if (source.made == nullptr) costs_[&node] = costs;
+    costs_[key_of(node, source.trace_name())] = costs;
   } catch (const std::bad_alloc&) {  // They are measured again.
-    costs_.erase(&node);
+    costs_.erase(key_of(node, source.trace_name()));
   }
   executor_.remove(&source);
+  if (Prefetch* const owner = prefetcher_.owner_of(source)) {
+    std::erase_if(owner->sources, [&](const auto& other) { return other.get() == &source; });
+  }
 }
 
 // ---- what comes next

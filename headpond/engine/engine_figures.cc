@@ -114,7 +114,9 @@ std::vector<StageFigures> Engine::stage_figures() const {
     if (buffer == nullptr || buffer->is_prefetched) continue;
     const bool is_new =
         std::none_of(stages.begin(), stages.end(), [&](const StageFigures& stage) { return stage.id == buffer->id(); });
-    if (is_new) stages.push_back(buffer->figures());
+    if (!is_new) continue;
+    stages.push_back(buffer->figures());
+    stages.back().is_made = buffer->made != nullptr;
   }
   return stages.empty() ? figures_ : stages;
 }

@@ -19,6 +19,7 @@
 #include "headpond/engine/executor/executor_internal.h"
 #include "headpond/engine/executor/prefetcher_internal.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/made_datasets_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/verdict/figures_internal.h"
 
@@ -39,7 +40,7 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                      StateVisitor& visitor) override;
   bool is_root(const Node& node) const override;
-  CostModel costs_of(const Node& node) override;
+  CostModel costs_of(const Node& node, const char* name) override;
   void wake() HEADPOND_REQUIRES(engine_state) override { executor_.wake(); }
   void made_progress() HEADPOND_REQUIRES(engine_state) override { executor_.made_progress(); }
   void closed(const WorkSource& source, const Node& node, const CostModel& costs)
@@ -143,7 +144,8 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::shared_ptr<Engine> self_;
   Executor executor_;
   Prefetcher prefetcher_;
-  std::map<const Node*, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
+  MadeDatasets made_;
+  std::map<StageKey, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
   bool expects_start_ HEADPOND_GUARDED_BY(engine_state) = false;
   LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);                  // Its stages: those of the epoch before.
   std::vector<StageFigures> figures_ HEADPOND_GUARDED_BY(engine_state);  // The same.

@@ -54,8 +54,9 @@ Step flat_map(F function, const FlatMapOptions& options = {}) {
 
 /// The elements of `cycle_length` datasets in turn, in the order of tf.data: each dataset gives `block_length`
 /// elements, or those that it has left; one that has ended makes room for the next one, which begins when the turn
-/// comes there again. With filters in the datasets it is a stream: then a Loader makes elements of up to 64 open
-/// datasets ahead, at once, where an element takes 50 us or more.
+/// comes there again. With filters in the datasets it is a stream. Of datasets without positions a Loader makes
+/// elements ahead where one takes 50 us or more, of up to 64 at once: so generators of different datasets may be called
+/// at the same time, each by one thread.
 template <class F>
 Step interleave(F function, const InterleaveOptions& options = {}) {
   return internal::interleave_step(internal::make_nested_function(std::move(function)), options);

@@ -32,7 +32,8 @@ class Prefetcher {
   using Dropped = std::vector<Prefetch>;
 
   /// `node` bound so will be asked for in this epoch. What was expected of the same node before is dropped: it did not
-  /// come, because a part that is left early has no next one. But what is being opened for it now stays, and is all.
+  /// come, because a part that is left early has no next one. What is being opened for it now goes on, and is not
+  /// opened again.
   [[nodiscard]] Dropped expect(uint64_t epoch, const Node& node, const Binding& binding)
       HEADPOND_REQUIRES(engine_state);
   /// The program is in this epoch now. What was expected of others is dropped, by finish() if it is being opened now.

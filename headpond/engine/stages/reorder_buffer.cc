@@ -36,7 +36,7 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_(name_),
-      costs_(host.costs_of(*stage.node)),
+      costs_(host.costs_of(*stage.node, trace_.name())),
       account_(counters_of(host, *stage.node, trace_.name()), host.consumer, host.is_root(*stage.node)) {
   if (stage.blocking) costs_.declare_blocking();
 }
@@ -142,6 +142,7 @@ bool ReorderBuffer::take(WorkItems& dropped) {
 }
 
 void ReorderBuffer::item_taken() {
+  is_asked_ = false;
   ahead_ -= counted(*current_);
   host_.memory.remove_ready(current_->bytes);
   if (taken_++ == 0) first_take_ = host_.consumer.takes();
@@ -158,6 +159,7 @@ void ReorderBuffer::item_taken() {
 }
 
 void ReorderBuffer::asked_too_early() {
+  is_asked_ = true;
   if (trace::enabled()) {
     const StageTrace::Ready ready = {ready_, account_.ready_bytes()};
     if (trace_.lacks(ready)) trace_.show_ready(ready);  // What was left, before a wait.
@@ -215,18 +217,21 @@ bool ReorderBuffer::is_long(bool waits, double ns) {
 // ever while those of the next one wait. Then no more are begun until that one is ready. Functions that wait for each
 // other may need more of them to return: so they are begun after all if none returns.
 bool ReorderBuffer::later_rows_win() const {
-  if (!rows_only_wait() || any_order_ || items_.empty()) return false;
+  if (!rows_only_wait() || any_order_ || items_.empty() || !hold_back_.costs_nothing()) return false;
   const WorkItem& next = *items_.front();
   if (next.ready || next.claimed < next.size || ready_ * next.size < making_) return false;
   return now_ns() - rows_ended_ns_ < ConcurrencyLimit::kUntilOneMoreNs && host_.waits_for_locks(trace_.name());
 }
 
+// Of the datasets that a function makes only that is needed now whose turn it is.
+bool ReorderBuffer::is_due(bool needed_now) const { return !needed_now || made == nullptr || is_asked_; }
+
 bool ReorderBuffer::has_work(ThreadRole role, bool needed_now) const {
-  return !closed_ && (find_unclaimed(role, needed_now) != nullptr || may_open(role, needed_now));
+  return !closed_ && is_due(needed_now) && (find_unclaimed(role, needed_now) != nullptr || may_open(role, needed_now));
 }
 
 bool ReorderBuffer::claim(ThreadRole role, bool needed_now, Task& task) {
-  if (closed_) return false;
+  if (closed_ || !is_due(needed_now)) return false;
   if (const auto* const item = find_unclaimed(role, needed_now)) {
     claim_rows(*item, task);
     account_.task_begins(task);
@@ -320,7 +325,8 @@ Room ReorderBuffer::room() const {
 // All threads that may wait do, or no more are let in: what is opened then only takes memory, and as an item's latency
 // begins when it is opened, ever more would seem to be needed.
 bool ReorderBuffer::waits_for_threads() const {
-  return costs_.rows_wait() && unclaimed_rows_ >= std::max<int64_t>(making_, items_.front()->size);
+  return costs_.rows_wait() && unclaimed_rows_ > 0 &&
+         unclaimed_rows_ >= std::max<int64_t>(making_, items_.front()->size);
 }
 
 int64_t ReorderBuffer::bytes_of_item(int64_t elements) const {

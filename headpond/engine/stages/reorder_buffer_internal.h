@@ -16,6 +16,7 @@
 #include "headpond/engine/stages/any_order_internal.h"
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/counts/stage_account_internal.h"
+#include "headpond/engine/stages/hold_back_internal.h"
 #include "headpond/engine/stages/item_maker_internal.h"
 #include "headpond/engine/stages/stage_host_internal.h"
 #include "headpond/engine/stages/stage_internal.h"
@@ -88,6 +89,7 @@ class ReorderBuffer : public ItemMaker {
   bool rows_only_wait() const HEADPOND_REQUIRES(engine_state) {
     return costs_.rows_wait() && !costs_.rows_wait_and_lock();
   }
+  bool is_due(bool needed_now) const HEADPOND_REQUIRES(engine_state);
   bool later_rows_win() const HEADPOND_REQUIRES(engine_state);
   bool is_long(bool waits, double ns) HEADPOND_REQUIRES(engine_state);
   const std::shared_ptr<WorkItem>* find_unclaimed(ThreadRole role, bool needed_now) const
@@ -132,8 +134,10 @@ class ReorderBuffer : public ItemMaker {
   int64_t unclaimed_rows_ HEADPOND_GUARDED_BY(engine_state) = 0;
   int making_ HEADPOND_GUARDED_BY(engine_state) = 0;             // Threads that make rows.
   int64_t rows_ended_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;  // When a task ended that made rows.
+  HoldBack hold_back_ HEADPOND_GUARDED_BY(engine_state);         // Of rows, while later_rows_win().
   bool opening_ HEADPOND_GUARDED_BY(engine_state) = false, ended_ HEADPOND_GUARDED_BY(engine_state) = false;
   bool closed_ HEADPOND_GUARDED_BY(engine_state) = false;
+  bool is_asked_ HEADPOND_GUARDED_BY(engine_state) = false;  // The consumer came too early, since it last took an item.
   // Consumer::progress() when there was nothing to open an item with.
   uint64_t stalled_at_ HEADPOND_GUARDED_BY(engine_state) = UINT64_MAX;
   int64_t stalled_ns_ HEADPOND_GUARDED_BY(engine_state) = 0;     // Since when the input has nothing; 0: it has.

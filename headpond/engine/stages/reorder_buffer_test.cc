@@ -76,10 +76,19 @@ TEST(ReorderBuffer, OpensNoMoreThanThreadsThatWaitCanBegin) {
   int64_t most = 0;
   for (int i = 0; i < 600; ++i) {
     take_batches(loader, 1, 0);
-    if (top(loader).blocking) most = std::max(most, top(loader).ahead);
+    const StageStats stage = top(loader);
+    if (stage.blocking) most = std::max(most, stage.ahead - stage.ready);
   }
   EXPECT_GT(most, 0) << "control: threads wait";
   EXPECT_LE(most, 16) << "four begun, and as many rows";
+}
+
+TEST(ReorderBuffer, IsAheadOfAProgramAlsoWhereOneThreadDoesAllThatWaits) {
+  const auto numbers = [](uint64_t) -> Generator {
+    return [next = int64_t{0}]() mutable -> Result<std::optional<Element>> { return Element{Tensor::scalar(next++)}; };
+  };
+  Loader loader(from_generator(numbers, {{"", DType::i64, {}}}, {.blocking = true}), {.threads = 2});
+  EXPECT_TRUE(becomes_true([&] { return loader.next() && top(loader).ready > 1; }));
 }
 
 TEST(ReorderBuffer, CountsWhatItIsAheadInElementsAlsoWhenTheyGetDear) {

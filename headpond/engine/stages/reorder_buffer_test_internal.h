@@ -16,14 +16,15 @@ namespace headpond::internal {
 /// An engine without threads: the test does all the work.
 class PlainHost final : public StageHost {
  public:
-  explicit PlainHost(const LoaderOptions& with_options = {}) : StageHost(*plan().node(), with_options, 2) {}
+  explicit PlainHost(const LoaderOptions& with_options = {}, int with_threads = 2)
+      : StageHost(*plan().node(), with_options, with_threads) {}
   static const Dataset& plan() {
     static const Dataset numbers = range(1);
     return numbers;
   }
   std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return nullptr; }
   bool is_root(const Node&) const override { return true; }
-  CostModel costs_of(const Node&) override { return {}; }
+  CostModel costs_of(const Node&, const char*) override { return {}; }
   void wake() override { ++wakes; }
   void made_progress() override { consumer.count_progress(); }
   void closed(const WorkSource&, const Node&, const CostModel&) override { ++closed_count; }

@@ -69,8 +69,7 @@ class StageHost : public Feed {
 
   /// Counters of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
   StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {
-    const bool is_of_plan = plan_nodes_.contains(&node);  // Functions make others, any number of them.
-    return counters_[{is_of_plan ? &node : nullptr, name}];
+    return counters_[key_of(node, name)];
   }
 
   /// Where a thread is: see to_string() of ElementHere. What functions make may be gone, so it is not named.
@@ -81,8 +80,8 @@ class StageHost : public Feed {
   }
   /// True iff the program takes the elements of `node` itself.
   virtual bool is_root(const Node& node) const = 0;
-  /// What earlier buffers of `node` measured.
-  virtual CostModel costs_of(const Node& node) = 0;
+  /// What earlier buffers of the stage `name`, which has `node` at its top, measured.
+  virtual CostModel costs_of(const Node& node, const char* name) = 0;
 
   /// There may be work that was not there before.
   virtual void wake() HEADPOND_REQUIRES(engine_state) = 0;
@@ -98,6 +97,10 @@ class StageHost : public Feed {
 
  protected:
   using StageKey = std::pair<const Node*, const char*>;
+  /// Functions make other nodes than those of the plan, any number of them: of these the name tells the stage.
+  StageKey key_of(const Node& node, const char* name) const {
+    return {plan_nodes_.contains(&node) ? &node : nullptr, name};
+  }
   std::map<StageKey, StageCounters> counters_ HEADPOND_GUARDED_BY(engine_state);
   std::set<const Node*> plan_nodes_;  // Constant after construction.
 };

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "headpond/dataset/ops/nested/element_time.h"
 #include "headpond/dataset/testing/dataset_test_internal.h"
 #include "headpond/dataset/testing/random_plan_test_internal.h"
 #include "headpond/engine/explain.h"
+#include "headpond/engine/made_datasets_internal.h"
 #include "headpond/engine/testing/plan_run_test_internal.h"
 
 namespace headpond::internal {
@@ -83,9 +83,10 @@ PlanCase::PlanCase(uint64_t plan_number) : number(plan_number) {
   depth = 1 + static_cast<int>(random.below(8));
   endless = random.below(16) == 0;
   constexpr std::array<int64_t, 4> kEpochs = {2, 2, 3, 1};
-  static const int64_t kUsual = dear_child_element_ns;
+  static const int64_t kUsual = MadeElementTime::dear_ns;
   epochs = endless ? 1 : kEpochs[random.below(kEpochs.size())];
-  dear_child_element_ns = random.below(2) == 0 ? 0 : kUsual;
+  // From here on, in this process: half of the plans run made datasets ahead, however cheap they are.
+  MadeElementTime::dear_ns = random.below(2) == 0 ? 0 : kUsual;
 }
 
 Dataset PlanCase::plan() const {

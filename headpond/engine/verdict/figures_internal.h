@@ -29,6 +29,7 @@ struct StageFigures {
   std::vector<OperatorCost> operators = {};
   OperatorName top = {};                ///< The operator at its top.
   OperatorName serial = {};             ///< The one that works on one thread at a time.
+  bool is_made = false;                 ///< Of datasets that functions make: several of them may run at once.
   bool is_above_batch = false;          ///< Its elements are made of whole batches.
   bool has_one_file = false;            ///< Its source is one file.
   bool is_blocking = false;             ///< Its tasks run on I/O threads.

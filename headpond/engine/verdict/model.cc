@@ -29,7 +29,7 @@ Model model_of(const Figures& figures) {
   for (const StageFigures& stage : figures.stages) {
     const StageTotals& totals = stage.totals;
     model.cpu += seconds(totals.open.cpu_ns + totals.make.cpu_ns);
-    const double serial = seconds(totals.open.cpu_ns + totals.open.blocked_ns);
+    const double serial = stage.is_made ? 0 : seconds(totals.open.cpu_ns + totals.open.blocked_ns);
     model.next_serial = std::max(model.next_serial, std::min(model.serial, serial));
     model.serial = std::max(model.serial, serial);
     if (!blocks(totals.make)) continue;

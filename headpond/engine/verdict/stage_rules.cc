@@ -118,7 +118,10 @@ double serial_of_others(const Question& q) {
   return own >= q.model.serial ? q.model.next_serial : q.model.serial;
 }
 
-double serial_share(const Question& q) { return share(q.limiting->totals.open.wall_ns, q.figures.time_ns); }
+// Of datasets that a function makes, each with a thread of its own, it is not known.
+double serial_share(const Question& q) {
+  return q.limiting->is_made ? 0 : share(q.limiting->totals.open.wall_ns, q.figures.time_ns);
+}
 
 std::optional<Evidence> is_busy(const Question& q) {
   constexpr double kBusy = 0.9;

@@ -122,6 +122,8 @@ TEST(StageRules, CallsWaitInALockForAPartOfTheirTime) {
 
 TEST(StageRules, OneThreadAtATime) {
   EXPECT_EQ(code_of(serial_run()), ReasonCode::serial_stage);
+  EXPECT_NE(code_of(serial_run(), [](Figures& f) { f.stages[0].is_made = true; }), ReasonCode::serial_stage)
+      << "several such datasets may run at once";
   EXPECT_EQ(code_of(serial_run(), [](Figures& f) { f.stages[0].has_one_file = true; }), ReasonCode::single_file);
   EXPECT_EQ(setting_of([] {
               Figures one_file = serial_run();

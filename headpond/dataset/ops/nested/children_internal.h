@@ -89,7 +89,7 @@ class Children {
 /// The Children of a node of flat_map or interleave; null iff it is another one.
 const Children* children_of(const Node& node);
 
-/// The iterator of a stream. Datasets run ahead of it where their elements are dear (element_time.h).
+/// The iterator of a stream.
 std::unique_ptr<Iterator> iterate_children(const Children& children, const Binding& binding, Feed& feed);
 
 }  // namespace headpond::internal

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <fmt/format.h>
 
-#include "headpond/base/clock.h"
 #include "headpond/dataset/bases/resumable_input.h"
 #include "headpond/dataset/ops/nested/children_internal.h"
-#include "headpond/dataset/ops/nested/element_time.h"
 #include "headpond/dataset/run_state.h"
 
 namespace headpond::internal {
@@ -19,7 +17,11 @@ struct Slot {
   std::string state;   // The dataset's, while it is not opened again after a restore.
   Child child;
   std::unique_ptr<Iterator> elements;  // Null: to be opened again.
-  bool is_ahead = false;               // They are made ahead.
+
+  void end() {
+    elements.reset();  // Before the dataset.
+    *this = Slot();
+  }
 };
 
 // Opens the dataset `made`, and nothing else.
@@ -119,12 +121,10 @@ class ChildrenIterator final : public Iterator {
       context.fail(slot.child.error);
       return false;
     }
-    const bool is_ahead = time_.is_dear() && ahead_ < kMostAhead;
     const Node::Ref node = slot.child.dataset->node();
     const auto open = [&] {
       MadeFeed made(feed_, node);
-      return open_resumable(is_ahead ? static_cast<Feed&>(made) : one_by_one_, *node,
-                            Children::binding_of(slot.child, binding_));
+      return open_resumable(made, *node, Children::binding_of(slot.child, binding_));
     };
     try {
       slot.elements = state == nullptr ? open() : restored(open, *state);
@@ -133,8 +133,6 @@ class ChildrenIterator final : public Iterator {
       return false;
     }
     slot.phase = Phase::open;
-    slot.is_ahead = is_ahead;
-    ahead_ += is_ahead ? 1 : 0;
     return true;
   }
   template <class Open>
@@ -152,15 +150,12 @@ class ChildrenIterator final : public Iterator {
     }
     out.key = 0;
     const size_t known = context.failed.size();
-    const int64_t began = slot.phase == Phase::open && !slot.is_ahead && time_.is_due() ? now_ns() : 0;
     const Got got = slot.phase == Phase::spent ? Got::end : slot.elements->next(context, out);
-    if (began > 0) time_.add(now_ns() - began);
     if (slot.phase == Phase::open) tell_outer(slot.child.outer, *slot.child.dataset->node(), known, context);
     if (got == Got::error) context.error = located(context.error, *slot.child.dataset->node(), out.provenance);
     if (got == Got::value || got == Got::error) out.key = mix(slot.child.outer.key, out.key);
     if (got != Got::end) return got;
-    ahead_ -= slot.is_ahead ? 1 : 0;
-    slot = Slot();
+    slot.end();
     --open_;
     pass_turn();
     return got;
@@ -186,14 +181,10 @@ class ChildrenIterator final : public Iterator {
     }
   }
 
-  static constexpr int kMostAhead = 64;
-
   const Children& children_;
   const Binding binding_;
   Feed& feed_;
   SequentialFeed one_by_one_;
-  ElementTime time_;
-  int ahead_ = 0;  // Slots whose elements are made ahead.
   const std::unique_ptr<Iterator> input_;
   std::vector<Slot> slots_;  // Slots of the cycle in which a dataset has begun.
   int64_t turn_ = 0;         // The slot.

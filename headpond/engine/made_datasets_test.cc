@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Datasets that functions make, of which the Loader makes elements ahead.
-#include "headpond/dataset/ops/nested/element_time.h"
 #include "headpond/engine/loader.h"
+#include "headpond/engine/made_datasets_internal.h"
 #include "headpond/engine/testing/contract.h"
 #include "headpond/engine/testing/loader_test_internal.h"
 
@@ -11,8 +11,8 @@ namespace {
 // While this lives, elements of such datasets count as dear if they take so long; 0: all do.
 class DearFrom {
  public:
-  explicit DearFrom(int64_t ns) : before_(dear_child_element_ns.exchange(ns)) {}
-  ~DearFrom() { dear_child_element_ns = before_; }
+  explicit DearFrom(int64_t ns) : before_(MadeElementTime::dear_ns.exchange(ns)) {}
+  ~DearFrom() { MadeElementTime::dear_ns = before_; }
   DearFrom(const DearFrom&) = delete;
   DearFrom& operator=(const DearFrom&) = delete;
 
@@ -54,12 +54,12 @@ std::vector<Dataset> datasets() {
           nested(3, [](int64_t x) { return nested(3, [x](int64_t y) { return stream_of(3 * x + y, 3); }); })};
 }
 
-TEST(LoaderNested, DatasetsThatRunAheadGiveWhatTheyGiveInOrder) {
+TEST(MadeDatasets, DatasetsThatRunAheadGiveWhatTheyGiveInOrder) {
   const DearFrom all(0);
   for (const Dataset& dataset : datasets()) EXPECT_EQ(contract_violation(dataset), "") << dataset.plan();
 }
 
-TEST(LoaderNested, StatesAreTheSameAheadAndNot) {
+TEST(MadeDatasets, StatesAreTheSameAheadAndNot) {
   std::vector<Dataset> all = datasets();
   all.push_back(nested(5, [](int64_t x) {  // Errors that a contract plants would be left out.
     return stream_of(x, 5) | map(&fails_at_threes, {.name = "fails"}) | ignore_errors();
@@ -82,8 +82,9 @@ TEST(LoaderNested, StatesAreTheSameAheadAndNot) {
 }
 
 // How many of four generators are in a call at once.
-int generators_at_once(int64_t dear_ns) {
+int generators_at_once(int64_t dear_ns, LoaderOptions options = {.threads = 2}) {
   const DearFrom from(dear_ns);
+  options.epochs = 1;
   const auto crowd = std::make_shared<Crowd>();
   const auto make = [crowd](int64_t) {
     return generated(
@@ -94,18 +95,41 @@ int generators_at_once(int64_t dear_ns) {
           crowd->leave();
         });
   };
-  Loader loader(range(4) | interleave(make, {.cycle_length = 4, .name = "made"}), {.epochs = 1, .threads = 2});
+  Loader loader(range(4) | interleave(make, {.cycle_length = 4, .name = "made"}), options);
   EXPECT_EQ(rest_of(loader).size(), 80U);
   return crowd->most;
 }
 
-TEST(LoaderNested, DearOnesRunAtOnce) {
+TEST(MadeDatasets, DearOnesRunAtOnce) {
   EXPECT_TRUE(is_so_in_one_run([] { return generators_at_once(50'000) > 2; }));
   EXPECT_EQ(generators_at_once(kNever), 1) << "control";
+  EXPECT_EQ(generators_at_once(0, {.threads = 2, .run_ahead = 0}), 1) << "nothing is made before it is asked for";
+  EXPECT_EQ(generators_at_once(0, {.threads = 0}), 1) << "next() makes all";
+}
+
+// Of the next epoch a Loader makes some batches early; datasets that end in them do not stay until it begins.
+TEST(MadeDatasets, DatasetsOfTheNextEpochGoWhenTheyEnd) {
+  constexpr int64_t kCount = 200, kBatch = 20, kCycle = 4;
+  struct Made {
+    std::atomic<int64_t> all = 0, here = 0, most = 0;
+  };
+  const DearFrom all(0);
+  const auto made = std::make_shared<Made>();
+  const auto make = [made](int64_t x) {
+    const std::shared_ptr<void> token(made.get(), [made](void*) { --made->here; });
+    ++made->all;
+    made->most = std::max<int64_t>(made->most, ++made->here);
+    return generated(1, [token](uint64_t) {}) | map([x](int64_t) { return x; });
+  };
+  Loader loader(range(kCount) | interleave(make, {.cycle_length = kCycle, .name = "made"}) | batch(kBatch),
+                {.epochs = 2, .threads = 2});
+  for (int64_t i = 0; i < kCount / kBatch; ++i) ASSERT_TRUE(loader.next());
+  EXPECT_TRUE(becomes_true([&] { return made->all > kCount + kBatch + kCycle; })) << "control: the next epoch is begun";
+  EXPECT_LE(made->most, 4 * kCycle);
 }
 
 // Threads may be at elements of datasets that have ended, or whose Loader goes.
-TEST(LoaderNested, DatasetsMayBeDroppedWhileThreadsWorkOnThem) {
+TEST(MadeDatasets, DatasetsMayBeDroppedWhileThreadsWorkOnThem) {
   const DearFrom all(0);
   const Dataset dataset = nested(
       60,
