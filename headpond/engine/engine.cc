@@ -155,17 +155,22 @@ std::unique_ptr<Iterator> Engine::restored(const std::function<std::unique_ptr<I
   }
 }
 
-CostModel Engine::costs_of(const Node& node, const char* name) {
+Engine::CostKey Engine::cost_key(const Stage& stage, const char* name, bool is_made) {
+  return {is_made ? nullptr : stage.node, name, is_made ? stage.node->depth() : 0, stage.blocking};
+}
+
+CostModel Engine::costs_of(const Stage& stage, const char* name) {
   const Locked locked(lock);
-  const auto found = costs_.find(key_of(node, name));
+  const auto found = costs_.find(cost_key(stage, name, OpeningScope::made_in(key()) != nullptr));
   return found != costs_.end() ? found->second : CostModel();
 }
 
-void Engine::closed(const WorkSource& source, const Node& node, const CostModel& costs) {
+void Engine::closed(const WorkSource& source, const Stage& stage, const CostModel& costs) {
+  const CostKey cost_key = this->cost_key(stage, source.trace_name(), source.made != nullptr);
   try {
-    costs_[key_of(node, source.trace_name())] = costs;
+    costs_[cost_key] = costs;
   } catch (const std::bad_alloc&) {  // They are measured again.
-    costs_.erase(key_of(node, source.trace_name()));
+    costs_.erase(cost_key);
   }
   executor_.remove(&source);
   if (Prefetch* const owner = prefetcher_.owner_of(source)) {

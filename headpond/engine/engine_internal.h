@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -40,10 +41,10 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   std::unique_ptr<Iterator> restored(const std::function<std::unique_ptr<Iterator>()>& make,
                                      StateVisitor& visitor) override;
   bool is_root(const Node& node) const override;
-  CostModel costs_of(const Node& node, const char* name) override;
+  CostModel costs_of(const Stage& stage, const char* name) override;
   void wake() HEADPOND_REQUIRES(engine_state) override { executor_.wake(); }
   void made_progress() HEADPOND_REQUIRES(engine_state) override { executor_.made_progress(); }
-  void closed(const WorkSource& source, const Node& node, const CostModel& costs)
+  void closed(const WorkSource& source, const Stage& stage, const CostModel& costs)
       HEADPOND_REQUIRES(engine_state) override;
   bool has_workers() const HEADPOND_REQUIRES(engine_state) override { return executor_.has_workers(); }
   bool has_io_threads() const HEADPOND_REQUIRES(engine_state) override { return executor_.io_threads() > 0; }
@@ -145,7 +146,11 @@ class Engine final : public StageHost, private IdleWork, public std::enable_shar
   Executor executor_;
   Prefetcher prefetcher_;
   MadeDatasets made_;
-  std::map<StageKey, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
+  // The node at the stage's top and the stage's name. Null in a dataset that a function made, which may be gone: there
+  // the node's depth and whether it is declared to wait tell stages of one name apart.
+  using CostKey = std::tuple<const Node*, const char*, int, bool>;
+  static CostKey cost_key(const Stage& stage, const char* name, bool is_made);
+  std::map<CostKey, CostModel> costs_ HEADPOND_GUARDED_BY(engine_state);
   bool expects_start_ HEADPOND_GUARDED_BY(engine_state) = false;
   LoaderStats stats_ HEADPOND_GUARDED_BY(engine_state);                  // Its stages: those of the epoch before.
   std::vector<StageFigures> figures_ HEADPOND_GUARDED_BY(engine_state);  // The same.

@@ -13,11 +13,12 @@ namespace headpond::internal {
 /// thread at a time.
 class HoldBack {
  public:
-  /// A row has ended at `now`; `holds`: no more are begun now.
-  void row_ended(bool holds, int64_t now_ns) {
+  /// A row has ended at `now`. `holds`: no more are begun now; `others_run`: some have begun, else the time until the
+  /// next one ends tells nothing.
+  void row_ended(bool holds, int64_t now_ns, bool others_run = true) {
     Part& part = holds_ ? held_ : free_;
     if (last_ns_ > 0) part.ns += static_cast<double>(std::max(now_ns - last_ns_, int64_t{0}));
-    last_ns_ = now_ns;
+    last_ns_ = others_run ? now_ns : 0;
     ++part.rows;
     const bool ends = std::exchange(holds_, holds) && !holds;
     if (ends && held_.ns >= kEnoughNs && held_.rows * free_.ns < kLeast * free_.rows * held_.ns) costs_nothing_ = false;

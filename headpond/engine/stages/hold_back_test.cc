@@ -26,6 +26,17 @@ TEST(HoldBack, CostsNothingWhereRowsEndAtTheSameRate) {
   EXPECT_TRUE(HoldBack().costs_nothing()) << "nothing is known";
 }
 
+TEST(HoldBack, TimeInWhichNoRowIsMadeDoesNotCount) {
+  for (const bool others_run : {false, true}) {
+    HoldBack hold_back;
+    int64_t now = kMs;
+    for (int i = 0; i < 50; ++i) hold_back.row_ended(false, now += kMs);
+    for (int i = 0; i < 50; ++i) hold_back.row_ended(true, now += kMs, i < 49 || others_run);
+    hold_back.row_ended(false, now + 1000 * kMs);
+    EXPECT_EQ(hold_back.costs_nothing(), !others_run);
+  }
+}
+
 TEST(HoldBack, AMomentTellsNothing) {
   HoldBack hold_back;
   for (int i = 1; i < 100; ++i) hold_back.row_ended(false, i * kMs / 10);

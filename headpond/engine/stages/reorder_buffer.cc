@@ -36,7 +36,7 @@ ReorderBuffer::ReorderBuffer(StageHost& host, const Stage& stage)
       any_order_(!*host.options.deterministic && host.is_root(*stage.node)),
       name_(name_of(stage)),
       trace_(name_),
-      costs_(host.costs_of(*stage.node, trace_.name())),
+      costs_(host.costs_of(stage, trace_.name())),
       account_(counters_of(host, *stage.node, trace_.name()), host.consumer, host.is_root(*stage.node)) {
   if (stage.blocking) costs_.declare_blocking();
 }
@@ -179,7 +179,7 @@ void ReorderBuffer::close() {
   closed_ = true;
   drop_items(0);
   dropped.swap(lost_items_);
-  host_.closed(*this, *stage_.node, costs_);
+  host_.closed(*this, stage_, costs_);
 }
 
 // Takes no memory: there may be none. item_opened() has made room.
@@ -286,7 +286,8 @@ bool ReorderBuffer::may_open(ThreadRole role, bool needed_now) const {
   if (opening_ || ended_ || stalled_at_ == host_.consumer.progress()) return false;
   if (needed_now && !items_.empty()) return false;
   // Only a blocked consumer may exceed the memory budget.
-  const bool is_awaited = needed_now && (role == ThreadRole::helper || host_.consumer.is_waiting);
+  const bool is_awaited =
+      needed_now && (role == ThreadRole::helper || host_.consumer.is_waiting || host_.consumer.is_asking);
   if (!is_awaited && room() != Room::yes) return false;
   const double ns = costs_.open_ns() * static_cast<double>(elements_to_open());
   return role != ThreadRole::helper || !host_.has_workers() || ns <= CostModel::kTaskNs;  // See find_unclaimed().

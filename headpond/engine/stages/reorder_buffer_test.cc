@@ -244,6 +244,24 @@ TEST(ReorderBuffer, HasWorkAsLongAsItCanBeClaimed) {
   host.lock.unlock();
 }
 
+// What the program needs next is made though it exceeds the memory.
+TEST(ReorderBuffer, NeedsNoMemoryForWhatIsAskedFor) {
+  PlainHost host({.memory = 1});
+  const Dataset dataset = range(10);
+  const auto buffer = std::make_shared<ByHand>(host, dataset);
+  host.lock.lock();
+  host.memory.reserve(1 << 20);
+  EXPECT_FALSE(buffer->has_work(ThreadRole::worker, true)) << "control: nobody asks for it";
+  host.consumer.is_asking = true;
+  EXPECT_TRUE(buffer->has_work(ThreadRole::worker, true)) << "try_next()";
+  host.consumer.is_asking = false;
+  host.consumer.is_waiting = true;
+  EXPECT_TRUE(buffer->has_work(ThreadRole::worker, true)) << "next()";
+  host.memory.release(1 << 20);
+  host.lock.unlock();
+  buffer->close();
+}
+
 // How many batches are ahead at most, and for how many takes of 40 a thread was woken. A thread that was woken makes
 // batches until none has room. They take so long, each tenth `tenth_ns`.
 std::pair<int64_t, int> ahead_and_wakes(int64_t bytes, int64_t each_ns, int64_t tenth_ns,

@@ -24,10 +24,10 @@ class PlainHost final : public StageHost {
   }
   std::unique_ptr<Iterator> open(const Node&, const Binding&) override { return nullptr; }
   bool is_root(const Node&) const override { return true; }
-  CostModel costs_of(const Node&, const char*) override { return {}; }
+  CostModel costs_of(const Stage&, const char*) override { return {}; }
   void wake() override { ++wakes; }
   void made_progress() override { consumer.count_progress(); }
-  void closed(const WorkSource&, const Node&, const CostModel&) override { ++closed_count; }
+  void closed(const WorkSource&, const Stage&, const CostModel&) override { ++closed_count; }
   bool has_workers() const override { return true; }
   bool has_io_threads() const override { return false; }
   bool waits_for_locks(const char*) const override { return threads_are_locked; }

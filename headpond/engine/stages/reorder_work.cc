@@ -147,7 +147,6 @@ int64_t ReorderBuffer::run(Task& task, Context& context) {
 void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
   const int running = making_--;
   rows_ended_ns_ = done.run.ended_ns;
-  if (rows_only_wait()) hold_back_.row_ended(later_rows_win(), done.run.ended_ns);
   const int sharing = std::max(running, task.running) + (host_.consumer.computes() ? 1 : 0);
   const bool counts = done.waited && done.lock_wait_ns > 0 && !costs_.rows_wait();
   if (counts) done.waited = !may_share_lock(done.run.use, done.run.elapsed_ns, done.lock_wait_ns, sharing);
@@ -159,6 +158,7 @@ void ReorderBuffer::rows_task_ended(const Task& task, Done& done) {
 }
 
 void ReorderBuffer::task_ended(const Task& task, const TaskRun& run) {
+  if (!task.opens_item && rows_only_wait()) hold_back_.row_ended(later_rows_win(), run.ended_ns, making_ > 0);
   if (!kCounts || !account_.task_ended(task, run, rows_only_wait())) return;
   if (unclaimed_rows_ > 0 || ended_ || closed_ || is_prefetched) return;
   // Nothing is made ahead of a program that makes its batches itself, so the stage is never full.

@@ -22,6 +22,7 @@
 #include "headpond/engine/stages/cost_model_internal.h"
 #include "headpond/engine/stages/counts/operator_accounts_internal.h"
 #include "headpond/engine/stages/counts/stage_counters_internal.h"
+#include "headpond/engine/stages/stage_internal.h"
 
 namespace headpond::internal {
 
@@ -69,7 +70,8 @@ class StageHost : public Feed {
 
   /// Counters of the stage `name`, which has `node` at its top: the same ones in each epoch. They live as long as this.
   StageCounters& counters_of(const Node& node, const char* name) HEADPOND_REQUIRES(engine_state) {
-    return counters_[key_of(node, name)];
+    const bool is_of_plan = plan_nodes_.contains(&node);  // Functions make others, any number of them.
+    return counters_[{is_of_plan ? &node : nullptr, name}];
   }
 
   /// Where a thread is: see to_string() of ElementHere. What functions make may be gone, so it is not named.
@@ -80,15 +82,15 @@ class StageHost : public Feed {
   }
   /// True iff the program takes the elements of `node` itself.
   virtual bool is_root(const Node& node) const = 0;
-  /// What earlier buffers of the stage `name`, which has `node` at its top, measured.
-  virtual CostModel costs_of(const Node& node, const char* name) = 0;
+  /// What earlier buffers of this stage, whose name is `name`, measured.
+  virtual CostModel costs_of(const Stage& stage, const char* name) = 0;
 
   /// There may be work that was not there before.
   virtual void wake() HEADPOND_REQUIRES(engine_state) = 0;
   /// Something is ready that a caller may wait for.
   virtual void made_progress() HEADPOND_REQUIRES(engine_state) = 0;
-  /// Nobody takes from `source`, the buffer of `node`, any more.
-  virtual void closed(const WorkSource& source, const Node& node, const CostModel& costs)
+  /// Nobody takes from `source`, a buffer of `stage`, any more.
+  virtual void closed(const WorkSource& source, const Stage& stage, const CostModel& costs)
       HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_workers() const HEADPOND_REQUIRES(engine_state) = 0;
   virtual bool has_io_threads() const HEADPOND_REQUIRES(engine_state) = 0;
@@ -97,10 +99,6 @@ class StageHost : public Feed {
 
  protected:
   using StageKey = std::pair<const Node*, const char*>;
-  /// Functions make other nodes than those of the plan, any number of them: of these the name tells the stage.
-  StageKey key_of(const Node& node, const char* name) const {
-    return {plan_nodes_.contains(&node) ? &node : nullptr, name};
-  }
   std::map<StageKey, StageCounters> counters_ HEADPOND_GUARDED_BY(engine_state);
   std::set<const Node*> plan_nodes_;  // Constant after construction.
 };
