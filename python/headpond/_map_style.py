@@ -9,22 +9,20 @@ from typing import Any
 from ._dataset import Dataset
 from ._elsewhere import is_of
 from ._memory import range as numbers
-from ._values import SpecLike
+from ._values import SpecLike, is_only_field
 from .errors import InvalidArgumentError
 
 
 def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: SpecLike = None, blocking: bool = False, serial: bool = False,
                name: str | None = None, version: int = 0) -> Dataset:
     """Element i is dataset[i], which threads of the Loader ask for: of a torch.utils.data.Dataset, or anything else with len() and [].
-    Tensors and images become arrays. `names`: the fields of items that are tuples, or lists of arrays. `output`, `blocking`, `serial`, `name`, `version`: as map has
+    Tensors and images become arrays. `names`: the fields of items that are tuples, or lists of arrays; with one name, or the `output` of one array, a list is one
+    value. `output`, `blocking`, `serial`, `name`, `version`: as map has
     them; the name is by default that of the data set's class, and a cache on disk needs another one. dataset[i] must be pure: it is asked for in any order, perhaps twice, and
     what it draws from global generators depends on the threads."""
     if isinstance(dataset, Dataset):
         raise TypeError("from_torch(): this is a headpond.Dataset already")
-    torchs = "torch.utils.data.dataset"
-    if is_of(dataset, torchs, "IterableDataset") and getattr(type(dataset).__getitem__, "__module__", "") == torchs:
-        advice = "use the headpond.Dataset that it was made of" if hasattr(dataset, "loader") else "use hp.from_generator(lambda epoch: iter(dataset), spec)"
-        raise TypeError(f"from_torch(): {type(dataset).__name__} is an IterableDataset, whose items have no positions: {advice}")
+    _refuse_iterable(dataset)
     try:
         size = len(dataset)
         dataset.__getitem__  # noqa: B018
@@ -35,8 +33,15 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
 
     called = f"{type(dataset).__module__}.{type(dataset).__qualname__}" if name is None else name
 
+    is_one = fields is not None and len(fields) == 1 or output is not None and is_only_field(output)
+    first: list[int] = []  # How many values the first item has that is a list of arrays.
+
     def item(i: int) -> Any:
-        given = _as_tuple(dataset[int(i)], fields)
+        given = dataset[int(i)]
+        if isinstance(given, list) and not is_one and (fields is not None or _has_arrays(given)):
+            if fields is None and output is None:
+                _refuse_another_number(len(given), first, f"item {int(i)} of {called}")
+            given = tuple(given)
         missing = _where_none(given)
         if missing is not None:
             raise InvalidArgumentError(f"from_torch(): {missing}item {int(i)} of {called} is None: an item has arrays, numbers and texts. To leave an "
@@ -46,11 +51,29 @@ def from_torch(dataset: Any, *, names: Sequence[str] | None = None, output: Spec
     return numbers(size)._map_one(item, None, f"from_torch of {called}", version, output, blocking, serial, told_apart=name is not None)
 
 
-def _as_tuple(item: Any, names: tuple[str, ...] | None) -> Any:
-    """PyTorch takes a list for several values, and here a list of numbers is an array."""
-    if isinstance(item, list) and (names is not None and len(names) > 1 or any(_is_array(one) for one in item)):
-        return tuple(item)
-    return item
+def _refuse_iterable(dataset: Any) -> None:
+    torchs = "torch.utils.data.dataset"
+    ask = getattr(type(dataset), "__getitem__", None)
+    if is_of(dataset, torchs, "IterableDataset") and (getattr(ask, "__module__", ""), getattr(ask, "__qualname__", "")) == (torchs, "Dataset.__getitem__"):
+        is_ours = is_of(dataset, "headpond.torch", "LoaderDataset")
+        advice = "use the headpond.Dataset that it was made of" if is_ours else "use hp.from_generator(lambda epoch: iter(dataset), spec)"
+        raise TypeError(f"from_torch(): {type(dataset).__name__} is an IterableDataset, whose items have no positions: {advice}")
+
+
+def _refuse_another_number(arrays: int, first: list[int], where: str) -> None:
+    if not first:
+        first.append(arrays)
+    if arrays != first[0]:
+        raise InvalidArgumentError(f"from_torch(): {where} is a list of {arrays} arrays, another one of {first[0]}: each is a value. For one array of them "
+                                   "all say output=, as (hp.f32, (None, 4))")
+
+
+def _has_arrays(item: list[Any]) -> bool:
+    """PyTorch takes a list for several values, and here a list of numbers is an array. One value of each type is asked."""
+    return any(_is_array(next(one for one in item if type(one) is kind)) for kind in set(map(type, item)) - _NO_ARRAYS)
+
+
+_NO_ARRAYS = {bool, int, float, complex, str, bytes, list, tuple, type(None)}
 
 
 def _is_array(one: Any) -> bool:

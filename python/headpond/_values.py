@@ -69,6 +69,10 @@ def _is_field(spec: SpecLike) -> bool:
     return isinstance(spec, tuple) and len(spec) == 2 and isinstance(spec[1], (tuple, list)) and not isinstance(spec[0], (tuple, list, dict))
 
 
+def is_only_field(spec: SpecLike) -> bool:
+    return _is_field(spec) or not isinstance(spec, (dict, tuple, list))
+
+
 def plain_spec(spec: SpecLike) -> Any:
     """{"x": (hp.f32, (3,))}, a tuple of such pairs, one pair, or a dtype of scalars, for the module."""
     if isinstance(spec, dict):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import headpond as hp
+from headpond import _map_style
 
 
 class Squares:
@@ -130,7 +131,29 @@ def test_a_list_of_arrays_is_several_values_as_for_pytorch():
     with pytest.raises(ValueError, match="value 1 of item 0 of .* is None"):
         hp.from_torch([[np.ones(2), None]])
     with pytest.raises(ValueError, match="an item has 2 values"):
-        hp.from_torch(Pairs(), names=["a"])
+        hp.from_torch(Pairs(), names=["a", "b", "c", "d"])
+    assert hp.from_torch([[3, np.ones(2)]]).at(0)[0] == 3, "an array need not be the first one"
+
+
+def test_a_list_of_arrays_is_one_value_where_that_is_said():
+    lists = [[np.full(4, i)] * (2 + i % 2) for i in range(4)]
+    with pytest.raises(hp.InvalidArgumentError, match=r"^from_torch\(\): item 1 of .* is a list of 3 arrays, another one of 2: .* say output=, as \(hp.f32, \(None, 4\)\)\n"):
+        list(hp.from_torch(lists).sequence())
+    for options, of in (({"output": (hp.f64, (None, 4))}, lambda one: one), ({"names": ["x"]}, lambda one: one["x"])):
+        assert [of(one).shape for one in hp.from_torch(lists, **options).sequence()] == [(2, 4), (3, 4)] * 2
+    assert hp.from_torch([[np.array(1.0), np.array(2.0)]], names=("x",)).at(0)["x"].tolist() == [1, 2]
+
+
+def test_values_of_a_list_are_not_asked_one_by_one():
+    asked = []
+
+    class Number(float):
+        def __getattr__(self, name):
+            asked.append(name)
+            raise AttributeError(name)
+
+    assert not _map_style._has_arrays([Number(1)] * 512)
+    assert sorted(asked) == ["__array__", "__array_interface__"]
 
 
 def test_what_has_no_positions_is_refused():
@@ -169,12 +192,29 @@ def test_data_sets_of_torch():
         with pytest.raises(TypeError, match=f"is an IterableDataset, whose items have no positions: use {advice}"):
             hp.from_torch(one)
 
-    class Both(Endless, Own):
-        pass
-
-    assert len(hp.from_torch(Both())) == 20
     lists = hp.from_torch([[torch.ones(2), torch.tensor(3)]]).at(0)
     assert [one.tolist() for one in lists] == [[1, 1], 3]
+
+
+def test_an_iterable_data_set_of_torch_that_has_positions():
+    torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+    class Endless(torch.utils.data.IterableDataset):
+        def __iter__(self):
+            return iter([])
+
+    class Both(Squares, Endless):
+        pass
+
+    class Mixed(Endless, torch.utils.data.TensorDataset):
+        pass
+
+    class WithLoader(Endless):
+        loader = None
+
+    assert len(hp.from_torch(Both())) == 50 and len(hp.from_torch(Mixed(torch.arange(3)))) == 3
+    with pytest.raises(TypeError, match="use hp.from_generator"):
+        hp.from_torch(WithLoader())
 
 
 def test_images_of_pillow():
