@@ -6,6 +6,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 from . import _core
@@ -89,10 +91,12 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     {"x": (hp.f32, (3,))}. `seek`(epoch, position), if given, continues after that many elements, so that a restore need not repeat
     them. Values are copied at once."""
     call = "from_generator()"
-    if not _takes(some_function(call, "make", make), 0):
-        raise TypeError(f"{call}: make gets the epoch's number: lambda epoch: gen()")
-    if seek is not None and not _takes(some_function(call, "seek", seek), 0, 0):
-        raise TypeError(f"{call}: seek gets the epoch's number and a position: lambda epoch, position: ...")
+    misfit = _misfit(some_function(call, "make", make), 0)
+    if misfit:
+        raise TypeError(f"{call}: make gets only the epoch's number ({misfit}): lambda epoch: gen()")
+    misfit = "" if seek is None else _misfit(some_function(call, "seek", seek), 0, 0)
+    if misfit:
+        raise TypeError(f"{call}: seek gets the epoch's number and a position ({misfit}): lambda epoch, position: ...")
     called = name_of(make, call, name)
     made = Function(make, f"from_generator({called or shown_name(make)})", told_apart=is_known(make, name))
     sought = None if seek is None else Function(seek, f"seek({called or shown_name(make)})")
@@ -101,18 +105,31 @@ def from_generator(make: Callable[[int], Iterable[Any]], spec: SpecLike, *, name
     return Dataset(core, (made,) if sought is None else (made, sought))
 
 
-def _takes(function: Any, *arguments: Any) -> bool:
-    """Whether it can be called with these; where that is not known, True."""
+def _misfit(function: Any, *arguments: Any) -> str:
+    """Why it cannot be called with these; "" if it can, and where that is not known."""
     from inspect import signature
     try:
+        if not _has_its_signature(function):
+            return ""
         known = signature(function, follow_wrapped=False)
-    except (TypeError, ValueError):
-        return True
+    except Exception:  # Annotations and classes of the program's are asked.
+        return ""
     try:
         known.bind(*arguments)
-    except TypeError:
+    except TypeError as why:
+        return str(why)
+    return ""
+
+
+def _has_its_signature(function: Any) -> bool:
+    """Others say what they like: what functools.wraps() made has the signature of what it wraps, an object that of its class's __call__."""
+    if {"__signature__", "__wrapped__"} & getattr(function, "__dict__", {}).keys():
         return False
-    return True
+    if type(function) is partial:
+        return _has_its_signature(function.func)
+    if type(function) is MethodType:
+        return _has_its_signature(function.__func__)
+    return type(function) is FunctionType or isinstance(function, type)
 
 
 def read_plan(path: Path) -> tuple[Dataset, int | None]:

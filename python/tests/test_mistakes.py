@@ -515,19 +515,6 @@ def raises(error):
     raise error
 
 
-def test_a_generator_gets_the_epochs_number():
-    with pytest.raises(TypeError, match=r"^from_generator\(\): make gets the epoch's number: lambda epoch: gen\(\)$"):
-        hp.from_generator(lambda: iter([1]), (hp.i64, ()))
-    with pytest.raises(TypeError, match="^from_generator.*: seek gets the epoch's number and a position"):
-        hp.from_generator(iter_of, (hp.i64, ()), seek=lambda epoch: [])
-    for make in (iter_of, functools.partial(iter_of, of=3), lambda *any_number: iter([7]), MagicMock(return_value=[7])):
-        assert len(list(hp.from_generator(make, (hp.i64, ()), name="x").sequence())) == 1
-
-
-def iter_of(epoch, of=7):
-    return iter([of])
-
-
 def test_arrays_that_do_not_fit_are_told_by_position():
     with pytest.raises(hp.InvalidArgumentError, match="array 0 has 10 rows, array 1 has 5$"):
         hp.from_tensor_slices((np.zeros((10, 2)), np.zeros(5)))
