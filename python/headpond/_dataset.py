@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
+from re import DOTALL, search
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from . import _core
@@ -301,9 +302,9 @@ class Dataset(Operators):
             try:
                 return self._step("filter", {"predicate": predicate}, name)
             except InvalidArgumentError as error:
-                before, is_text, _ = error.message.partition("' is bytes, which has no arithmetic here")
-                if is_text:
-                    field = before.rpartition("'")[2]
+                place = search(r"', column \d+: '(.*)' is bytes, which has no arithmetic here", error.message, DOTALL)
+                if place is not None:
+                    field = place[1]
                     one = f"e[{field!r}]" if isinstance(self.spec, dict) else f"e[{field}]" if type(self.spec) is tuple else "e"
                     error.message += f": use a function, lambda e: {one} == b'text'"
                     error.args = (error.message,)

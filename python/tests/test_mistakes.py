@@ -535,6 +535,10 @@ def test_a_text_in_an_expression_is_told_what_takes_it(tmp_path):
     with pytest.raises(hp.InvalidArgumentError, match=r"'name' is bytes, .*: use a function, lambda e: e\['name'\] == b'text'$") as raised:
         rows.filter('name == "foo"')
     assert raised.value.message == str(raised.value)
+    for name in ("it's", "a': 'b"):
+        with pytest.raises(hp.InvalidArgumentError) as raised:
+            hp.from_tensor_slices({name: [b"a", b"b"]}).filter(f"`{name}` == 1")
+        assert str(raised.value).endswith(f": use a function, lambda e: e[{name!r}] == b'text'")
     assert [int(one["y"]) for one in rows.filter(lambda e: e["name"] == b"foo").sequence()] == [1]
     with pytest.raises(hp.InvalidArgumentError, match=r": use a function, lambda e: e == b'text'$"):
         hp.text_lines(tmp_path / "a.csv").filter("x == 3")
