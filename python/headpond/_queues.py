@@ -53,7 +53,13 @@ def _shapes(call: str, shapes: Any, components: int) -> list[tuple[int | None, .
 
 
 def _is_list(value: Any) -> bool:
-    return hasattr(value, "__iter__") and not isinstance(value, (str, bytes)) and getattr(value, "ndim", 1) != 0
+    if isinstance(value, (str, bytes)):
+        return False
+    try:
+        iter(value)
+    except TypeError:
+        return False
+    return True
 
 
 _Q = TypeVar("_Q", bound="Queue")

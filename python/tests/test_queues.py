@@ -17,6 +17,19 @@ class OwnError(Exception):
     pass
 
 
+class Row:
+    """A sequence, as the language has had them longest."""
+
+    def __init__(self, *values):
+        self.values = values
+
+    def __len__(self):
+        return len(self.values)
+
+    def __getitem__(self, i):
+        return self.values[i]
+
+
 def until(is_true):
     end = time.monotonic() + 60
     while not is_true():
@@ -93,6 +106,9 @@ def test_shapes_are_a_list_a_tuple_or_the_only_one():
         queue.enqueue(np.zeros((2, 3), np.float32))
         assert queue.dequeue_many(1).shape == (1, 2, 3)
     hp.StagingArea("float32", (2, 3)).put(np.zeros((2, 3), np.float32))
+    for queue in (hp.FIFOQueue(2, "float32", Row(2, 3)), hp.FIFOQueue(2, "float32", Row(Row(2, 3)))):
+        assert queue.shapes == [(2, 3)]
+    assert hp.FIFOQueue.from_list(0, Row(queue)) is queue
     with pytest.raises(TypeError):
         hp.FIFOQueue(1, None)
 
