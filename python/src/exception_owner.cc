@@ -1,103 +1,137 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "python/src/exception_owner.h"
 
+#include <pthread.h>
+
 #include <algorithm>
-#include <list>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace headpond::python {
 namespace {
 
-// As long as the Error has it. Each owner shows the collector one reference: the first one that of the Error, each
-// other one a reference of this entry's.
+// As long as the Error has it. The first reference is the Error's, the others are this entry's.
 struct Kept {
   PyObject* exception;
-  std::vector<const ExceptionOwner*> owners;
+  std::vector<const ExceptionOwner*> owners;  // Not empty when made; each takes itself out at its end.
   bool is_hidden = false;
 
   bool has(const ExceptionOwner* owner) const { return std::ranges::find(owners, owner) != owners.end(); }
 };
 
-// Nobody who has its mutex waits for the interpreter's lock: the collector asks for it.
-struct AllKept {
-  Mutex mu;
-  std::list<Kept> all HEADPOND_GUARDED_BY(mu);
+struct Owner {
+  std::vector<Kept*> kept;  // A collection asks each owner: none looks at the others' entries.
+  std::vector<std::weak_ptr<ExceptionOwner>> others;
+  bool is_hidden = false;
 };
 
+// All that the owners and their entries have is under the one mutex, as threads without the interpreter's lock let go
+// of errors. Nobody who has it waits for that lock: the collector asks for the mutex.
+struct AllKept {
+  Mutex mu;
+  std::unordered_map<const ExceptionOwner*, Owner> owners HEADPOND_GUARDED_BY(mu);
+
+  void add(Kept& one, const ExceptionOwner* owner) HEADPOND_REQUIRES(mu) {
+    if (one.has(owner)) return;
+    one.owners.push_back(owner);
+    owners.at(owner).kept.push_back(&one);
+    if (one.owners.size() > 1) Py_INCREF(one.exception);
+  }
+};
+
+AllKept& kept();
+void lock_all() HEADPOND_NO_THREAD_SAFETY_ANALYSIS { kept().mu.lock(); }
+void unlock_all() HEADPOND_NO_THREAD_SAFETY_ANALYSIS { kept().mu.unlock(); }
+
+// Never destroyed, as threads may outlive static objects. A fork() waits until no thread is in it: the child does not
+// have that thread.
 AllKept& kept() {
-  static auto* const all = new AllKept;  // Never destroyed, as threads may outlive static objects.
+  static auto* const all = new AllKept;
+  [[maybe_unused]] static const int registered = pthread_atfork(lock_all, unlock_all, unlock_all);
   return *all;
 }
 
 // With the interpreter's lock or without, before the Error's reference goes.
-void forget(std::list<Kept>::iterator entry) {
-  PyObject* const exception = entry->exception;
-  size_t references = 0;
+void forget(Kept* entry) {
+  const std::unique_ptr<Kept> gone(entry);
   {
-    MutexLock lock(kept().mu);
-    if (!entry->owners.empty()) references = entry->owners.size() - 1;
-    kept().all.erase(entry);
+    AllKept& all = kept();
+    MutexLock lock(all.mu);
+    for (const ExceptionOwner* const owner : gone->owners) std::erase(all.owners.at(owner).kept, entry);
   }
-  for (; references > 0; --references) drop(exception);
+  for (size_t i = 1; i < gone->owners.size(); ++i) drop(gone->exception);
 }
 
 }  // namespace
 
+ExceptionOwner::ExceptionOwner() {
+  AllKept& all = kept();
+  MutexLock lock(all.mu);
+  all.owners.try_emplace(this);
+}
+
 ExceptionOwner::~ExceptionOwner() {
   std::vector<PyObject*> dropped;
   {
-    MutexLock lock(kept().mu);
-    for (Kept& one : kept().all) {
-      if (std::erase(one.owners, this) > 0 && !one.owners.empty()) dropped.push_back(one.exception);
+    AllKept& all = kept();
+    MutexLock lock(all.mu);
+    const auto own = all.owners.find(this);
+    for (Kept* const one : own->second.kept) {
+      std::erase(one->owners, this);
+      if (!one->owners.empty()) dropped.push_back(one->exception);
     }
+    all.owners.erase(own);
   }
   for (PyObject* const exception : dropped) drop(exception);
 }
 
 void ExceptionOwner::share_with(const std::shared_ptr<ExceptionOwner>& other) {
-  if (other == nullptr) {
-    is_hidden_ = true;
-  } else {
-    std::erase_if(others_, [&](const auto& one) { return one.expired() || one.lock() == other; });
-    others_.push_back(other);
-  }
-  MutexLock lock(kept().mu);
-  for (Kept& one : kept().all) {
-    if (!one.has(this)) continue;
-    one.is_hidden = one.is_hidden || is_hidden_;
-    if (other == nullptr || one.has(other.get())) continue;
-    Py_INCREF(one.exception);
-    one.owners.push_back(other.get());
-  }
+  AllKept& all = kept();
+  MutexLock lock(all.mu);
+  Owner& own = all.owners.at(this);
+  std::erase_if(own.others, [&](const auto& one) {
+    return one.expired() || (!one.owner_before(other) && !other.owner_before(one));
+  });
+  own.others.push_back(other);
+  for (Kept* const one : own.kept) all.add(*one, other.get());
+}
+
+void ExceptionOwner::hide() {
+  AllKept& all = kept();
+  MutexLock lock(all.mu);
+  Owner& own = all.owners.at(this);
+  own.is_hidden = true;
+  for (Kept* const one : own.kept) one->is_hidden = true;
 }
 
 Error ExceptionOwner::keep(const Error& error) {
   const Ref own = std::const_pointer_cast<PyObject>(std::static_pointer_cast<const PyObject>(error.host_object()));
-  if (own == nullptr || is_hidden_) return error;
-  keep_whole(own.get());
-  Kept entry{own.get(), {this}};
-  for (const auto& one : others_) {
-    const std::shared_ptr<ExceptionOwner> other = one.lock();
-    if (other == nullptr) continue;
-    Py_INCREF(own.get());
-    entry.owners.push_back(other.get());
-  }
-  std::list<Kept> made;
-  made.push_back(std::move(entry));
-  const auto place = made.begin();
+  if (own == nullptr) return error;
+  auto made = std::make_unique<Kept>(Kept{own.get(), {}});
+  std::vector<std::shared_ptr<ExceptionOwner>> others;  // The last that has one of them destroys it: not in the mutex.
   {
-    MutexLock lock(kept().mu);
-    kept().all.splice(kept().all.end(), made);
+    AllKept& all = kept();
+    MutexLock lock(all.mu);
+    const Owner& has = all.owners.at(this);
+    if (has.is_hidden) return error;
+    for (const auto& one : has.others) {
+      if (auto other = one.lock()) others.push_back(std::move(other));
+    }
+    all.add(*made, this);
+    for (const auto& other : others) all.add(*made, other.get());
   }
-  return error.with_host_object(Ref(own.get(), [own, place](PyObject*) { forget(place); }));
+  keep_whole(own.get());
+  return error.with_host_object(Ref(own.get(), [own, entry = made.release()](PyObject*) { forget(entry); }));
 }
 
 int ExceptionOwner::visit(visitproc visit, void* arg) const {
   std::vector<PyObject*> exceptions;
   {
-    MutexLock lock(kept().mu);
-    for (const Kept& one : kept().all) {
-      if (!one.is_hidden && one.has(this)) exceptions.push_back(one.exception);
+    AllKept& all = kept();
+    MutexLock lock(all.mu);
+    for (const Kept* const one : all.owners.at(this).kept) {
+      if (!one->is_hidden) exceptions.push_back(one->exception);
     }
   }
   for (PyObject* const exception : exceptions) Py_VISIT(exception);

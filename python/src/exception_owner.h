@@ -4,32 +4,28 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "python/src/python.h"
 
 namespace headpond::python {
 
-/// A queue's or a coordinator's part in it. An exception that several keep is as good as kept by each: each has a
-/// reference of its own that it shows to the collector, the first one that of the Error. REQUIRES: the lock.
+/// A queue's or a coordinator's part in it. With n owners an exception has n references: the Error's, and one for each
+/// further owner. Each owner visits it once. It is destroyed with the interpreter's lock or without.
 class ExceptionOwner : public std::enable_shared_from_this<ExceptionOwner> {
  public:
-  ExceptionOwner() = default;
+  ExceptionOwner();
   ~ExceptionOwner();
   ExceptionOwner(const ExceptionOwner&) = delete;
   ExceptionOwner& operator=(const ExceptionOwner&) = delete;
 
-  /// What this keeps, now or later, `other` may keep, too. Null: one that the collector does not see; then this shows
-  /// the collector nothing any more.
+  /// `other` becomes an owner of all that this keeps, now or later; not null. REQUIRES: the lock.
   void share_with(const std::shared_ptr<ExceptionOwner>& other);
-  /// The error, whose exception this and those that it shares with keep from now on.
+  /// Something that the collector does not see may have what this keeps: from now on nobody visits that.
+  void hide();
+  /// The error, whose exception this and those that it shares with own from now on. REQUIRES: the lock.
   Error keep(const Error& error);
-  /// For tp_traverse.
+  /// For tp_traverse. REQUIRES: the lock.
   int visit(visitproc visit, void* arg) const;
-
- private:
-  std::vector<std::weak_ptr<ExceptionOwner>> others_;
-  bool is_hidden_ = false;
 };
 
 /// Its traceback is never made a text (errors.cc): the collector may be about to empty it, as nobody reaches its

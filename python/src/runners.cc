@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What fills queues and ends groups of threads: Coordinator, QueueRunner, LooperThread.
 #include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <memory>
 #include <utility>
@@ -68,7 +69,8 @@ class PythonRunner {
   void start(const PythonCoordinator& coordinator, nb::handle given) {
     // A coordinator gives the queues of its runners its error, and a queue its producers' errors to the coordinator.
     const std::shared_ptr<ExceptionOwner> of_queue = exceptions_.lock();
-    if (of_queue != nullptr || !is_alone_) coordinator.exceptions().share_with(of_queue);
+    if (of_queue != nullptr) coordinator.exceptions().share_with(of_queue);
+    if (!is_alone_) coordinator.exceptions().hide();
     coordinator.exceptions().share_with(own_exceptions_);  // It has the queue, too.
     const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()),
                                              coordinator.exceptions().weak_from_this());
@@ -151,8 +153,8 @@ class PythonRunner {
   const std::weak_ptr<ExceptionOwner> exceptions_;  // The queue's.
   const bool is_alone_;
   const std::shared_ptr<ExceptionOwner> own_exceptions_ = std::make_shared<ExceptionOwner>();
-  std::vector<PyObject*> functions_;  // Those that runner_ holds.
-  int starting_ = 0;                  // Changed with the interpreter's lock.
+  std::vector<PyObject*> functions_;  // Those that runner_ holds; never changed.
+  std::atomic<int> starting_ = 0;     // Calls of start() that have not returned.
 };
 
 void start_thread(const PythonCoordinator& self, const std::string& name, nb::object body) {

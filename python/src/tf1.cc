@@ -280,7 +280,7 @@ void add_tf1(nb::module_& module) {
   producer
       .def("start",
            [](PythonProducer& self, const PythonCoordinator& coordinator) {
-             coordinator.exceptions().share_with(nullptr);
+             coordinator.exceptions().hide();
              self.producer().start(*coordinator);
            })
       .def_prop_ro(
@@ -291,7 +291,7 @@ void add_tf1(nb::module_& module) {
   batcher
       .def("start",
            [](PythonBatcher& self, const PythonCoordinator& coordinator) {
-             coordinator.exceptions().share_with(nullptr);
+             coordinator.exceptions().hide();
              self.batcher().start(*coordinator);
            })
       .def_prop_ro(

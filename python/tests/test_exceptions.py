@@ -388,3 +388,35 @@ def test_a_queue_that_others_may_have_keeps_its_exception():
     with pytest.raises(hp.OutOfRangeError) as caught:
         left.dequeue()
     assert caught.value.__cause__.args == ("0",)
+
+
+FORKS = """
+import gc, os, signal, threading, headpond as hp
+queues = [hp.FIFOQueue(1, hp.i64) for _ in range(50)]
+for queue in queues:
+    queue.close_with_error(ValueError("kept"))
+goes_on = True
+def makes_errors():
+    while goes_on:
+        coordinator = hp.Coordinator()
+        hp.QueueRunner(hp.FIFOQueue(1, hp.i64), [lambda: 1 / 0]).start(coordinator)
+        coordinator.wait_for_stop()
+thread = threading.Thread(target=makes_errors)
+thread.start()
+for _ in range(30):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        gc.collect()
+        hp.FIFOQueue(1, hp.i64).close_with_error(ValueError("of the child"))
+        gc.collect()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+goes_on = False
+thread.join()
+"""
+
+
+def test_a_child_of_fork_collects_while_threads_of_the_parent_let_go_of_errors():
+    done = subprocess.run([sys.executable, "-c", FORKS], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
