@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from operator import index
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
@@ -201,12 +201,21 @@ class Coordinator(_core.Coordinator):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, exception: BaseException | None, trace: object) -> None:
-        super().request_stop(exception)
+        interrupt = None
+        try:
+            super().request_stop(exception)
+        except BaseException as raised:  # ^C in a cancel_op: the threads end here all the same.
+            interrupt = raised
         try:
             self.join()
         except BaseException as raised:
-            if raised is not exception:
+            if raised is not exception and interrupt is None:
                 raise
+        if interrupt is not None:
+            try:
+                raise interrupt
+            finally:
+                del interrupt  # It has this frame.
 
     def __repr__(self) -> str:
         return f"<headpond.Coordinator, {'joined' if self.joined else 'stopping' if self.should_stop() else 'running'}>"
@@ -239,8 +248,8 @@ def _takes_coordinator(producer: Any) -> bool:
 class QueueRunner:
     """Threads that fill a queue: each calls its function again and again until it raises OutOfRangeError or StopIteration. A function
     that has a parameter gets the coordinator. `close_op` is called when all have ended so, else queue.close(); `cancel_op` after a stop or
-    an error of one, else queue.close(True); what one of the two raises goes to sys.unraisablehook. After an error the queue is closed in
-    any case."""
+    an error of one, else queue.close(True); what one of the two raises goes to sys.unraisablehook, but KeyboardInterrupt, SystemExit and the
+    like on the main thread, which start() or request_stop() raises. After an error the queue is closed in any case."""
 
     def __init__(self, queue: _core.Queue, producers: Iterable[Callable[[], object] | Callable[[Coordinator], object]],
                  queue_closed_kinds: Sequence[str] = ("OutOfRange",), *, close_op: Callable[[], object] | None = None,
@@ -340,8 +349,7 @@ class LooperThread:
 def stop_all() -> None:
     """At the interpreter's exit."""
     for coordinator in list(_running):
-        try:
+        with suppress(BaseException):  # The process ends; there is nobody to tell.
             _core.Coordinator.request_stop(coordinator, None)
+        with suppress(BaseException):
             _core.Coordinator.join(coordinator, 1.5, True)
-        except Exception:  # The process ends; there is nobody to tell.
-            pass

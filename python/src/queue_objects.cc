@@ -3,9 +3,16 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "nanobind/stl/string.h"
 
 namespace headpond::python {
+namespace {
+
+thread_local EndsOfRunners* ends_of_call = nullptr;  // NOLINT(cppcoreguidelines-avoid-non-const-global-variables)
+
+}  // namespace
 
 Fields::Fields(const std::vector<DType>& dtypes, const std::vector<std::string>& field_names)
     : keys(std::make_shared<const Keys>(field_names)),
@@ -112,6 +119,53 @@ Result<void> call_producer(const Ref& function, const std::weak_ptr<ExceptionOwn
   const Error error = producer_error();
   const std::shared_ptr<ExceptionOwner> keeper = owner.lock();
   return fail(keeper != nullptr ? keeper->keep(error) : error);
+}
+
+std::function<Result<void>()> called_at_end(const nb::object& function) {
+  return [held = hold(function.ptr())]() -> Result<void> {
+    if (is_exiting()) return {};
+    const WithLock lock;
+    drop_dead();
+    const bool is_main = is_main_thread();
+    const nb::object result = nb::steal([&] {
+      const WhileCalling calling;
+      return PyObject_CallNoArgs(held.get());
+    }());
+    if (result.is_valid()) return {};
+    if (is_main && PyErr_ExceptionMatches(PyExc_Exception) == 0) {
+      EndsOfRunners::keep(held.get());
+    } else {
+      PyErr_WriteUnraisable(held.get());
+    }
+    return {};
+  };
+}
+
+EndsOfRunners::EndsOfRunners() : before_(std::exchange(ends_of_call, this)) {}
+
+EndsOfRunners::~EndsOfRunners() {
+  ends_of_call = before_;
+  if (type_ == nullptr) return;
+  PyErr_Restore(type_, exception_, trace_);
+  raise_later();
+}
+
+void EndsOfRunners::raise() {
+  if (type_ == nullptr) return;
+  PyErr_Restore(std::exchange(type_, nullptr), exception_, trace_);
+  throw nb::python_error();
+}
+
+// What is set now.
+void EndsOfRunners::keep(PyObject* function) {
+  EndsOfRunners* const ends = ends_of_call;
+  if (ends == nullptr) {
+    raise_later();
+  } else if (ends->type_ == nullptr) {
+    PyErr_Fetch(&ends->type_, &ends->exception_, &ends->trace_);
+  } else {
+    PyErr_WriteUnraisable(function);
+  }
 }
 
 Error producer_error() {

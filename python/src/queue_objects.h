@@ -102,6 +102,30 @@ QueueOptions queue_options(int64_t capacity, const std::vector<std::string>& dty
 /// is the end of the data. `owner` keeps what it raises.
 Result<void> call_producer(const Ref& function, const std::weak_ptr<ExceptionOwner>& owner = {},
                            const Ref& argument = nullptr);
+/// What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook; but ^C and such,
+/// which the main thread raises, end the program's work.
+std::function<Result<void>()> called_at_end(const nb::object& function);
+
+/// Stands around a call that may run the ends of several runners on this thread: each of them is run, and then the
+/// first one's ^C or such is raised. REQUIRES: the lock, of all members.
+class EndsOfRunners {
+ public:
+  EndsOfRunners();
+  /// If the call itself threw: raises it later.
+  ~EndsOfRunners();
+  EndsOfRunners(const EndsOfRunners&) = delete;
+  EndsOfRunners& operator=(const EndsOfRunners&) = delete;
+  /// When the call has returned. Throws nb::python_error.
+  void raise();
+
+ private:
+  friend std::function<Result<void>()> called_at_end(const nb::object& function);
+  static void keep(PyObject* function);
+
+  EndsOfRunners* const before_;
+  PyObject *type_ = nullptr, *exception_ = nullptr, *trace_ = nullptr;
+};
+
 /// An error that carries an exception's object.
 Error error_of_exception(nb::handle exception);
 /// The error of the exception that such a function raised, which is set. REQUIRES: the lock.

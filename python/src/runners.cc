@@ -23,27 +23,8 @@ std::function<Result<void>()> called(const std::optional<nb::object>& function,
   return [held = hold(function->ptr()), owner] { return call_producer(held, owner); };
 }
 
-// What a runner calls at its end. Nobody waits for it, so what it raises goes to sys.unraisablehook; but ^C and such,
-// which the main thread raises, end the program's work.
-std::function<Result<void>()> called_at_end(const std::optional<nb::object>& function) {
-  if (!function) return {};
-  return [held = hold(function->ptr())]() -> Result<void> {
-    if (is_exiting()) return {};
-    const WithLock lock;
-    drop_dead();
-    const bool is_main = is_main_thread();
-    const nb::object result = nb::steal([&] {
-      const WhileCalling calling;
-      return PyObject_CallNoArgs(held.get());
-    }());
-    if (result.is_valid()) return {};
-    if (is_main && PyErr_ExceptionMatches(PyExc_Exception) == 0) {
-      raise_later();
-    } else {
-      PyErr_WriteUnraisable(held.get());
-    }
-    return {};
-  };
+std::function<Result<void>()> at_end(const std::optional<nb::object>& function) {
+  return function ? called_at_end(*function) : nullptr;
 }
 
 // Calls its producers with what start() was given: the threads of a start, which may go on beside later calls of
@@ -55,13 +36,13 @@ class PythonRunner {
                const std::optional<nb::object>& cancel_op)
       : runner_(queue.queue(), functions_of(producers),
                 {.queue_closed_kinds = kinds_of(queue_closed_kinds),
-                 .close_op = called_at_end(close_op),
-                 .cancel_op = called_at_end(cancel_op)}),
+                 .close_op = at_end(close_op),
+                 .cancel_op = at_end(cancel_op)}),
         exceptions_(queue.exceptions()),
         is_alone_(queue.exceptions() != nullptr) {
     for (const nb::object& producer : producers) functions_.push_back(producer.ptr());
-    for (const auto& at_end : {close_op, cancel_op}) {
-      if (at_end) functions_.push_back(at_end->ptr());
+    for (const auto& function : {close_op, cancel_op}) {
+      if (function) functions_.push_back(function->ptr());
     }
   }
 
@@ -75,6 +56,7 @@ class PythonRunner {
     const auto own = std::make_shared<Start>(coordinator->stop_token(), hold(given.ptr()),
                                              coordinator.exceptions().weak_from_this());
     const std::vector<std::shared_ptr<Start>> before = starts_->add(own);
+    EndsOfRunners ends;
     bool has_begun = true;  // Threads may run, too, if it throws.
     ++starting_;
     try {
@@ -87,6 +69,7 @@ class PythonRunner {
     }
     --starting_;
     starts_->settle(own, has_begun, before);
+    ends.raise();
   }
 
   /// For tp_traverse. The functions are this runner's alone while no thread may call them: a traceback of what one of
@@ -180,7 +163,9 @@ bool wait_for_stop(const PythonCoordinator& self, std::optional<double> timeout)
 // The exception itself, or none.
 void request_stop(const PythonCoordinator& self, nb::handle exception) {
   const Error error = exception.is_none() ? Error() : self.exceptions().keep(error_of_exception(exception));
+  EndsOfRunners ends;
   value(waiting([&] { return self->request_stop(error); }));
+  ends.raise();
 }
 
 void start_loop(const PythonCoordinator& coordinator, double interval, nb::object body, const std::string& name,

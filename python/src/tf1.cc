@@ -91,7 +91,7 @@ tf1::InputProducerOptions producer_options(const Dict& options) {
   made.summary_name = nb::cast<std::string>(options["summary_name"]);
   made.name = nb::cast<std::string>(options["name"]);
   const nb::object cancel = options["cancel_op"];
-  if (!cancel.is_none()) made.cancel_op = [held = hold(cancel.ptr())] { return call_producer(held); };
+  if (!cancel.is_none()) made.cancel_op = called_at_end(cancel);
   return made;
 }
 
@@ -281,7 +281,9 @@ void add_tf1(nb::module_& module) {
       .def("start",
            [](PythonProducer& self, const PythonCoordinator& coordinator) {
              coordinator.exceptions().hide();
+             EndsOfRunners ends;
              self.producer().start(*coordinator);
+             ends.raise();
            })
       .def_prop_ro(
           "queue", [](PythonProducer& self) { return new PythonQueue(self.producer().queue()); },
@@ -292,7 +294,9 @@ void add_tf1(nb::module_& module) {
       .def("start",
            [](PythonBatcher& self, const PythonCoordinator& coordinator) {
              coordinator.exceptions().hide();
+             EndsOfRunners ends;
              self.batcher().start(*coordinator);
+             ends.raise();
            })
       .def_prop_ro(
           "queue", [](PythonBatcher& self) { return new PythonQueue(self.batcher().queue()); },
