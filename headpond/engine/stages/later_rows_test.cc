@@ -31,8 +31,9 @@ struct Waiting {
   bool begins_more() {
     const Locked locked(host.lock);
     Task task;
-    EXPECT_EQ(buffer->claim(ThreadRole::worker, false, task), task.item != nullptr) << "no more is opened";
-    return task.item != nullptr;
+    const bool has_begun = buffer->claim(ThreadRole::worker, false, task);
+    EXPECT_EQ(has_begun, task.item != nullptr) << "no more is opened";
+    return has_begun;
   }
   void make_first() {
     Context context;
