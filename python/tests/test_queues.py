@@ -352,7 +352,7 @@ def test_an_interrupt_of_cancel_op_on_the_main_thread_ends_what_the_program_does
     told = []
     monkeypatch.setattr(sys, "unraisablehook", lambda one: told.append(one.exc_type))
     queue, coordinator = hp.FIFOQueue(1, hp.i64), hp.Coordinator()
-    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=lambda: [signal.raise_signal(signal.SIGINT), queue.close(True)])
+    runner = hp.QueueRunner(queue, [lambda: queue.enqueue(1)], cancel_op=lambda: [queue.close(True), signal.raise_signal(signal.SIGINT)])
 
     def stops():
         if calls == "start":
