@@ -28,11 +28,15 @@ class MadeElementTime {
   bool is_dear() const { return ns_.load(std::memory_order_relaxed) >= dear_ns; }
   /// One dataset in so many does not run ahead, so that it is seen when elements are dear no more.
   bool is_measured_again() { return opened_.fetch_add(1, std::memory_order_relaxed) % kEach == 0; }
+  /// Whether the first elements of one that does not run ahead are measured: of all, until something is known.
+  bool is_to_be_looked_at() {
+    return ns_.load(std::memory_order_relaxed) < 0 || read_.fetch_add(1, std::memory_order_relaxed) % kEachRead == 0;
+  }
 
  private:
-  static constexpr uint64_t kEach = 64;
+  static constexpr uint64_t kEach = 64, kEachRead = 8;
   std::atomic<int64_t> ns_ = -1;  // Below 0: not known.
-  std::atomic<uint64_t> opened_ = 0;
+  std::atomic<uint64_t> opened_ = 0, read_ = 0;
 };
 
 /// Of an engine. Thread-safe.
