@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datasets that functions of the plan make, as those of interleave: which of them run ahead of who reads them, each on
-// threads of its own. The others are read like any iterator: what hands over an element costs more than a cheap one.
+// Decides which of the datasets that a plan's functions return (interleave, flat_map) are read ahead, each by threads
+// of its own. The others are read in the caller's thread: a cheap element costs less than handing it over.
 #pragma once
 
 #include <atomic>

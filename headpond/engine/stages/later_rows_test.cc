@@ -63,7 +63,7 @@ TEST(LaterRows, AreBegunAfterAllIfNoneReturns) {
   EXPECT_TRUE(becomes_true([&] { return waiting.begins_more(); }));
 }
 
-// Who asks last gets it first.
+// An unfair lock: of the threads that wait, the last to arrive gets it first.
 class LastFirst {
  public:
   void lock() {
